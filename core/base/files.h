@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace mantissa {
+
+/// Whole file as bytes. A file above `limit_bytes` is an error that says both sizes.
+Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t limit_bytes = 64ull << 20);
+/// Writes beside the target, syncs and renames: a reader sees the old content or the new, never a part.
+Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
+Result<void> make_folders(const std::filesystem::path& folder);
+
+}  // namespace mantissa

@@ -1,0 +1,151 @@
+#pragma once
+// RunPlan: every setting of a run as plain values with the built-in defaults. Saved with the run as plan.json.
+// The catalogue (plan/catalogue.h) names allowed ids and bounds; plan/plan_json.h reads and writes; plan/plan_sources.h
+// knows where each value came from. "Refused as not built yet" is decided by plan/validate.h, never here.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/precision.h"
+
+namespace mantissa {
+
+struct ModelPlan {
+    std::string name = "mlp";  // catalogue id: mlp cnn linear squares gated
+    std::string file;          // a model file; empty for catalogue models
+    std::int64_t hidden = 128;  // width of the hidden layer of mlp and squares; other models ignore nothing: refused if given
+    bool operator==(const ModelPlan&) const = default;
+};
+
+struct DatasetPlan {
+    std::string name = "digits";  // catalogue id: digits breast-cancer article-1 article-2
+    std::string file;             // a data file in the form of the named data set, instead of the bundled one
+    double validation = 0.2;      // share held out, seeded and stratified; 0 = none
+    std::uint64_t split_seed = 0;
+    bool operator==(const DatasetPlan&) const = default;
+};
+
+enum class LaunchScope { Thread, Process, Ranks, Join };
+enum class ComparisonOrder { Turns, OneByOne, AtOnce };
+
+struct LaunchPlan {
+    LaunchScope scope = LaunchScope::Process;
+    std::int64_t processes = 1;
+    std::int64_t threads = 1;  // intra-op threads of each worker, equal in all modes
+    ComparisonOrder order = ComparisonOrder::Turns;
+    bool operator==(const LaunchPlan&) const = default;
+};
+
+enum class OptimizerImplementation { Exact, Fused };
+
+struct OptimizerPlan {
+    std::string name = "adamw";  // sgd adam adamw
+    OptimizerImplementation implementation = OptimizerImplementation::Exact;
+    double learning_rate = 1e-3;
+    std::optional<double> weight_decay;  // unset = the optimizer's own default (adamw 0.01, else 0)
+    double momentum = 0.0, dampening = 0.0;
+    bool nesterov = false;
+    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+    bool amsgrad = false, maximize = false;
+    bool operator==(const OptimizerPlan&) const = default;
+};
+
+struct SchedulerPlan {
+    std::string name = "constant";  // constant step linear cosine one_cycle
+    std::int64_t step_size = 30;    // step
+    double gamma = 0.1;
+    double start_factor = 1.0 / 3.0, end_factor = 1.0;  // linear
+    std::int64_t total_iters = 5;
+    std::int64_t t_max = 100;  // cosine
+    double eta_min = 0.0;
+    double max_lr = 0.1;  // one_cycle
+    std::int64_t total_steps = 0;  // 0 = the steps of the plan
+    double pct_start = 0.3, div_factor = 25.0, final_div_factor = 1e4;
+    std::string anneal_strategy = "cos";  // cos linear
+    bool cycle_momentum = true, three_phase = false;
+    double base_momentum = 0.85, max_momentum = 0.95;
+    bool operator==(const SchedulerPlan&) const = default;
+};
+
+struct TrainingPlan {
+    std::int64_t batch_size = 32;
+    std::optional<std::int64_t> epochs;     // one of epochs and max_steps; neither = 4 epochs
+    std::optional<std::int64_t> max_steps;  // attempts of the optimizer, skipped ones too
+    std::int64_t gradient_accumulation_steps = 1;
+    OptimizerPlan optimizer;
+    SchedulerPlan scheduler;
+    std::string loss = "cross_entropy";  // cross_entropy mse naive_nll
+    double loss_factor = 1.0;
+    std::optional<double> clip_grad_norm, clip_grad_value;
+    std::uint64_t seed = 3;
+    bool deterministic = true;
+    bool operator==(const TrainingPlan&) const = default;
+};
+
+struct LossScalePlan {
+    double initial = 65536.0;
+    double growth_factor = 2.0;   // 1 with backoff 1 = a fixed scale
+    double backoff_factor = 0.5;
+    std::int64_t growth_interval = 2000;
+    double floor = 6.103515625e-05;  // 2^-14: holds the scale and raises scale_collapse
+    bool operator==(const LossScalePlan&) const = default;
+};
+
+enum class EvaluationSplit { Validation, Training };
+enum class EvaluationPrecision { Fp32, Autocast, Both };
+
+struct EvaluationPlan {
+    std::int64_t every = 60;  // steps; 0 = at the end only. An evaluation always happens at the end.
+    EvaluationSplit split = EvaluationSplit::Validation;
+    std::string metric = "accuracy";  // accuracy loss
+    EvaluationPrecision precision = EvaluationPrecision::Fp32;
+    bool operator==(const EvaluationPlan&) const = default;
+};
+
+enum class OnNonfinite { Stop, Pause, Skip, Mark };
+enum class CpuHalf { Torch, Fast };
+enum class BatchNormOnSkip { Restore, Keep };
+enum class ShortWindow { RightSized, Upstream };
+enum class Compat { None, Accelerate };
+
+struct ObservePlan {
+    std::int64_t level = 0;        // 0 always; 1, 2, 3 refused as not built yet
+    std::int64_t every_steps = 50;
+    bool operator==(const ObservePlan&) const = default;
+};
+
+struct CheckpointPlan {
+    std::int64_t every = 0;  // 0 = never; anything else refused as not built yet
+    std::int64_t keep = 2;
+    std::string resume_from;  // likewise
+    bool operator==(const CheckpointPlan&) const = default;
+};
+
+struct RunPlan {
+    std::string name = "untitled";
+    ModelPlan model;
+    DatasetPlan dataset;
+    std::string device = "auto";  // auto cpu cuda cuda:N
+    Precision mixed_precision = Precision::No;
+    std::vector<Precision> modes;  // of a comparison; the control `no` is always among them
+    LaunchPlan launch;
+    TrainingPlan training;
+    LossScalePlan loss_scale;
+    EvaluationPlan evaluation;
+    std::vector<std::string> fp32_islands;  // module paths of our models; path.op and aten::op refused as not built yet
+    OnNonfinite on_nonfinite = OnNonfinite::Stop;
+    bool allow_emulated = false;
+    CpuHalf cpu_half = CpuHalf::Torch;
+    BatchNormOnSkip batch_norm_on_skip = BatchNormOnSkip::Restore;
+    ShortWindow short_window = ShortWindow::RightSized;
+    Compat compat = Compat::None;
+    ObservePlan observe;
+    CheckpointPlan checkpoint;
+    bool operator==(const RunPlan&) const = default;
+};
+
+/// Steps of the whole plan for a training set of that many samples (max_steps, else epochs × windows per epoch).
+[[nodiscard]] std::int64_t planned_steps(const TrainingPlan& training, std::int64_t training_samples);
+
+}  // namespace mantissa

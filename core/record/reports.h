@@ -1,0 +1,57 @@
+#pragma once
+// What probe and trial found, as values with JSON: written by the torch side, read by the command line, the window and judge.
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/precision.h"
+#include "base/result.h"
+
+namespace mantissa {
+
+struct ModeSupport {
+    Precision mode = Precision::No;
+    Support support = Support::Unsupported;
+    std::string reason;      // a sentence
+    bool tried = false;      // a real forward + backward ran in this mode
+    bool tried_ok = false;
+    std::optional<double> trial_ms;
+};
+
+struct DeviceReport {
+    std::string id;    // "cpu" "cuda:0"
+    std::string name;  // "AMD EPYC, 2 cores"
+    std::int64_t memory_bytes = 0;
+    std::string capability;  // instruction set of a CPU ("AVX2", "AVX512 + AVX512-BF16"), compute capability of a GPU
+    std::vector<ModeSupport> modes;  // one of each, in the order no fp16 bf16 fp8
+};
+
+struct ProbeReport {
+    std::vector<DeviceReport> devices;
+    std::vector<std::string> notes;  // "no NVIDIA driver"; the scope of the CUDA question
+    std::string torch_version;
+};
+
+/// One mode of this model on one batch, forward and backward, in a throw-away process.
+struct TrialReport {
+    Precision mode = Precision::No;
+    PrecisionChoice choice;
+    bool runs = false;
+    std::string refusal, refused_op, refused_module;  // when it doesn't run
+    double step_ms = 0;  // median of a few
+    std::int64_t memory_peak_bytes = 0;
+    std::int64_t op_kinds = 0, op_kinds_half = 0;  // distinct aten ops of forward and backward; those with a half result
+    std::int64_t multiply_adds = 0, multiply_adds_half = 0;
+    std::optional<double> headroom_bits;  // log2(largest finite of the format / largest |output|); negative or -inf: it overflowed
+    std::string headroom_module;
+    bool loss_finite = true, outputs_finite = true;
+};
+
+nlohmann::json to_json(const ProbeReport& report);
+Result<ProbeReport> probe_report_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const TrialReport& report);
+Result<TrialReport> trial_report_from_json(const nlohmann::json& json);
+
+}  // namespace mantissa

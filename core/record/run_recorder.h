@@ -1,0 +1,42 @@
+#pragma once
+// Writer of run.db. Threads: any thread may push; one thread of its own writes batches every 100 ms (a bounded queue: a full
+// queue makes the pusher wait, nothing is ever dropped). `flush` returns when all that was pushed is committed.
+// Errors (full disk, unwritable folder) are kept, reported by `error()`, and stop the run: the training loop looks at every step.
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "record/rows.h"
+
+namespace mantissa {
+
+class RunRecorder {
+  public:
+    /// Creates or opens RUN/run.db (WAL, synchronous=NORMAL) and starts the writer thread.
+    static Result<std::unique_ptr<RunRecorder>> open(const std::filesystem::path& run_folder);
+    ~RunRecorder();  // flushes
+    RunRecorder(const RunRecorder&) = delete;
+    RunRecorder& operator=(const RunRecorder&) = delete;
+
+    void step(const StepRow& row);
+    void micro_batch(const MicroBatchRow& row);
+    void evaluation(EvaluationRow row);
+    void memory(MemoryRow row);
+    void op_dtypes(OpDtypeRow row);
+    void incident(IncidentRow row);
+    void state(RunState state, std::string reason = {});
+    void meta(std::string key, std::string value);
+
+    Result<void> flush();
+    [[nodiscard]] std::optional<Error> error() const;
+
+  private:
+    struct Impl;
+    explicit RunRecorder(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace mantissa
