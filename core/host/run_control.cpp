@@ -1,0 +1,92 @@
+#include "host/run_control.h"
+
+#include <array>
+#include <utility>
+
+namespace mantissa {
+
+namespace {
+constexpr std::array<std::pair<ControlCommand, const char*>, 6> command_names{{
+    {ControlCommand::Pause, "pause"},
+    {ControlCommand::Resume, "resume"},
+    {ControlCommand::Step, "step"},
+    {ControlCommand::Checkpoint, "checkpoint"},
+    {ControlCommand::Stop, "stop"},
+    {ControlCommand::Interrupt, "interrupt"},
+}};
+}  // namespace
+
+const char* to_string(ControlCommand command) {
+    for (const auto& [value, name] : command_names) {
+        if (value == command) return name;
+    }
+    return "";
+}
+
+std::optional<ControlCommand> parse_control_command(std::string_view text) {
+    for (const auto& [value, name] : command_names) {
+        if (text == name) return value;
+    }
+    return std::nullopt;
+}
+
+void RunControl::post(ControlCommand command) {
+    {
+        const std::lock_guard lock(m_mutex);
+        switch (command) {
+            case ControlCommand::Pause:
+                m_paused = true;
+                m_single_steps = 0;
+                break;
+            case ControlCommand::Resume:
+                m_paused = false;
+                m_single_steps = 0;
+                break;
+            case ControlCommand::Step:
+                m_paused = true;
+                ++m_single_steps;
+                break;
+            case ControlCommand::Checkpoint:
+                break;
+            case ControlCommand::Stop:
+                m_stop = true;
+                break;
+            case ControlCommand::Interrupt:
+                m_interrupt = true;
+                break;
+        }
+    }
+    m_changed.notify_all();
+}
+
+RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>& on_pause) {
+    std::unique_lock lock(m_mutex);
+    if (must_wait()) {
+        // The callbacks write to the recording and free a turn: never under the lock, or a command would wait for a disk.
+        lock.unlock();
+        if (m_wait_hook) m_wait_hook(true);
+        if (on_pause) on_pause(true);
+        lock.lock();
+        m_changed.wait(lock, [this] { return !must_wait(); });
+        lock.unlock();
+        if (on_pause) on_pause(false);
+        if (m_wait_hook) m_wait_hook(false);
+        lock.lock();
+    }
+    if (m_interrupt) return Next::Interrupt;
+    if (m_stop) return Next::Stop;
+    if (m_paused && m_single_steps > 0) --m_single_steps;
+    return Next::Go;
+}
+
+bool RunControl::is_ending() const {
+    const std::lock_guard lock(m_mutex);
+    return m_stop || m_interrupt;
+}
+
+bool RunControl::is_paused() const {
+    const std::lock_guard lock(m_mutex);
+    return must_wait();
+}
+
+}  // namespace mantissa
