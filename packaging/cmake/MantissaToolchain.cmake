@@ -10,6 +10,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+set(CMAKE_CXX_FLAGS_RELEASE "-O2" CACHE STRING "" FORCE)
+
 # at::RecordFunction has a member under #ifndef NDEBUG: NDEBUG is part of LibTorch's ABI, so it is set in every preset.
 # Our own assertions are MANTISSA_ASSERT (core/base/assert.h), which stays on.
 add_compile_definitions(NDEBUG QT_NO_KEYWORDS)
@@ -27,5 +29,6 @@ if(MANTISSA_MOLD)
 endif()
 
 add_library(mantissa_flags INTERFACE)
-target_compile_options(mantissa_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+target_compile_options(mantissa_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
+                       -Wno-restrict)  # GCC 12 sees overlaps in std::string that aren't there (its bug 105651)
 target_include_directories(mantissa_flags INTERFACE "${PROJECT_SOURCE_DIR}/core" "${PROJECT_SOURCE_DIR}")
