@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace mantissa {
 
 enum class SkipKind { None, Probing, Fault };
 [[nodiscard]] const char* to_string(SkipKind kind);  // "" "probing" "fault"
+[[nodiscard]] std::optional<SkipKind> parse_skip_kind(std::string_view text);
 
 enum class RunState { Queued, Trial, Running, Paused, Finished, StoppedNonfinite, Stopped, Interrupted, Failed, Lost };
 [[nodiscard]] const char* to_string(RunState state);  // "queued" ... "stopped_nonfinite" ... "lost"

@@ -1,0 +1,40 @@
+#pragma once
+// Keys of the table meta(key, value) in run.db. The run writes them (RunRecorder::meta, all values are text); summaries, the
+// run list and judge read them. A key that isn't there means "not known yet"; a key written twice keeps its last value.
+// Written before step 0: all but the last group.
+
+namespace mantissa::meta {
+
+// Precision (rule 6): three fields and a reason.
+inline constexpr const char* mode = "mode";            // as planned: "no" "fp16" "bf16" "fp8"
+inline constexpr const char* requested = "requested";  // as the engine was asked
+inline constexpr const char* effective = "effective";  // as the engine found it
+inline constexpr const char* support = "support";      // "native" "emulated" "unsupported"
+inline constexpr const char* support_reason = "support_reason";  // a sentence
+
+inline constexpr const char* device = "device";            // "cpu" "cuda:0"
+inline constexpr const char* device_name = "device_name";  // "AMD EPYC, 2 cores"
+
+inline constexpr const char* name = "name";        // RunPlan::name
+inline constexpr const char* model = "model";      // catalogue id or file name
+inline constexpr const char* dataset = "dataset";  // catalogue id or file name
+inline constexpr const char* comparison_id = "comparison_id";  // absent for a single run
+
+inline constexpr const char* started_ns = "started_ns";        // wall clock, decimal
+inline constexpr const char* planned_steps = "planned_steps";  // decimal
+inline constexpr const char* batch_size = "batch_size";
+inline constexpr const char* training_samples = "training_samples";
+inline constexpr const char* validation_samples = "validation_samples";  // 0 = no validation data
+inline constexpr const char* metric = "metric";  // "accuracy" "loss" ...: the evaluations.metric that counts
+inline constexpr const char* optimizer = "optimizer";
+inline constexpr const char* on_nonfinite = "on_nonfinite";
+
+inline constexpr const char* program_version = "program_version";
+inline constexpr const char* torch_version = "torch_version";
+inline constexpr const char* host_name = "host_name";
+inline constexpr const char* process_id = "process_id";
+
+// Written at the end.
+inline constexpr const char* final_scale = "final_scale";  // loss scale after the last attempt (steps.loss_scale is before it)
+
+}  // namespace mantissa::meta
