@@ -1,0 +1,45 @@
+#include "models/losses.h"
+
+namespace mantissa {
+namespace {
+
+using torch::Tensor;
+
+Tensor cross_entropy(const Tensor& output, const Tensor& labels) {
+    return torch::nn::functional::cross_entropy(output, labels);
+}
+
+// Against one-hot targets.
+Tensor mse(const Tensor& output, const Tensor& labels) {
+    return torch::mse_loss(output, torch::one_hot(labels, output.size(1)).to(output.scalar_type()));
+}
+
+// -log(softmax) written out: goes to infinity where cross_entropy doesn't. It is here to be watched, not to be used.
+Tensor naive_nll(const Tensor& output, const Tensor& labels) {
+    return -torch::log(torch::softmax(output, 1)).gather(1, labels.unsqueeze(1)).mean();
+}
+
+struct Entry {
+    const char* id;
+    LossFunction function;
+};
+constexpr Entry entries[] = {{"cross_entropy", cross_entropy}, {"mse", mse}, {"naive_nll", naive_nll}};
+
+}  // namespace
+
+std::vector<std::string> loss_ids() {
+    std::vector<std::string> ids;
+    for (const Entry& entry : entries) ids.emplace_back(entry.id);
+    return ids;
+}
+
+Result<LossFunction> find_loss(const std::string& id) {
+    std::string known;
+    for (const Entry& entry : entries) {
+        if (id == entry.id) return entry.function;
+        known += (known.empty() ? "" : ", ") + std::string(entry.id);
+    }
+    return Error{ErrorCode::BadPlan, "training.loss is \"" + id + "\", which is no loss of the catalogue", "one of " + known};
+}
+
+}  // namespace mantissa

@@ -1,0 +1,38 @@
+#pragma once
+// Models of the catalogue. A model is a torch module (names of weights as in a state dict) with named layers.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "models/layer.h"
+#include "torch_pch.h"
+
+namespace mantissa {
+
+class Model : public torch::nn::Module {
+  public:
+    explicit Model(std::string name) : torch::nn::Module(std::move(name)) {}
+
+    virtual torch::Tensor forward(const torch::Tensor& input) = 0;
+    /// Every named layer, in the order of computation, children before the module that holds them.
+    [[nodiscard]] virtual std::vector<Layer*> layers() = 0;
+
+    [[nodiscard]] std::vector<std::string> paths();
+    /// The named layers run in fp32 outside autocast. An unknown path is an error that lists the known ones.
+    Result<void> set_fp32_islands(const std::vector<std::string>& paths);
+};
+
+/// A chain of layers; names count from 0 as in a Sequential where a spec has none.
+class LayerList : public Model {
+  public:
+    LayerList(std::string name, std::vector<LayerSpec> specs);
+    torch::Tensor forward(const torch::Tensor& input) override;
+    [[nodiscard]] std::vector<Layer*> layers() override;
+
+  private:
+    std::vector<Layer> m_layers;
+};
+
+}  // namespace mantissa

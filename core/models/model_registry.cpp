@@ -1,0 +1,89 @@
+#include "models/model_registry.h"
+
+#include <functional>
+
+#include "models/gated_model.h"
+
+namespace mantissa {
+namespace {
+
+struct Shape {
+    std::int64_t features, hidden, classes;
+};
+
+struct Entry {
+    const char* id;
+    std::int64_t only_features;  // 0: any width
+    std::function<std::shared_ptr<Model>(const Shape&)> make;
+};
+
+std::shared_ptr<Model> layer_list(const char* id, std::vector<LayerSpec> specs) {
+    return std::make_shared<LayerList>(id, std::move(specs));
+}
+
+// The reference cnn: 8×8 images, two convolutions, batch norm after the second.
+std::shared_ptr<Model> make_cnn(const Shape& shape) {
+    return layer_list("cnn", {{"image", "unflatten", {1, 8, 8}},
+                              {"conv1", "conv2d", {1, 8, 3, 1}},
+                              {"relu1", "relu", {}},
+                              {"pool1", "max_pool2d", {2}},
+                              {"conv2", "conv2d", {8, 16, 3, 1}},
+                              {"norm", "batch_norm2d", {16}},
+                              {"relu2", "relu", {}},
+                              {"pool2", "max_pool2d", {2}},
+                              {"flat", "flatten", {}},
+                              {"head", "linear", {64, shape.classes}}});
+}
+
+const std::vector<Entry>& entries() {
+    static const std::vector<Entry> all{
+        {"mlp", 0,
+         [](const Shape& s) {
+             return layer_list("mlp", {{"hidden", "linear", {s.features, s.hidden}},
+                                       {"relu", "relu", {}},
+                                       {"head", "linear", {s.hidden, s.classes}}});
+         }},
+        {"cnn", 64, make_cnn},
+        {"linear", 0,
+         [](const Shape& s) { return layer_list("linear", {{"head", "linear", {s.features, s.classes}}}); }},
+        {"squares", 0,
+         [](const Shape& s) {
+             return layer_list("squares", {{"hidden", "linear", {s.features, s.hidden}},
+                                           {"square", "square", {}},
+                                           {"head", "linear", {s.hidden, s.classes}}});
+         }},
+        {"gated", 0, [](const Shape& s) { return std::make_shared<GatedModel>(s.features, s.classes); }}};
+    return all;
+}
+
+}  // namespace
+
+std::vector<std::string> model_ids() {
+    std::vector<std::string> ids;
+    for (const Entry& entry : entries()) ids.emplace_back(entry.id);
+    return ids;
+}
+
+Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t features, std::int64_t classes,
+                                          std::uint64_t seed) {
+    if (!plan.file.empty()) {
+        return Error{ErrorCode::NotBuilt, "model.file is \"" + plan.file + "\": model files can't be trained yet",
+                     "name a model of the catalogue: mantissa models"};
+    }
+    for (const Entry& entry : entries()) {
+        if (plan.name != entry.id) continue;
+        if (entry.only_features != 0 && entry.only_features != features) {
+            return Error{ErrorCode::BadPlan,
+                         "model.name is \"" + plan.name + "\", which takes " + std::to_string(entry.only_features) +
+                             " features (an 8×8 image), but the data set has " + std::to_string(features),
+                         "choose the data set digits, or another model"};
+        }
+        torch::manual_seed(seed);
+        return entry.make({features, plan.hidden, classes});
+    }
+    std::string known;
+    for (const std::string& id : model_ids()) known += (known.empty() ? "" : ", ") + id;
+    return Error{ErrorCode::BadPlan, "model.name is \"" + plan.name + "\", which is no model of the catalogue", "one of " + known};
+}
+
+}  // namespace mantissa
