@@ -52,7 +52,7 @@ if(LibTorch_FOUND AND NOT TARGET mantissa::torch_cpu)
     add_library(mantissa::torch_cpu SHARED IMPORTED)
     set_target_properties(mantissa::torch_cpu PROPERTIES
         IMPORTED_LOCATION "${LibTorch_CPU_LIBRARY}"
-        INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
+        INTERFACE_INCLUDE_DIRECTORIES
             "${LibTorch_INCLUDE_DIR};${LibTorch_INCLUDE_DIR}/torch/csrc/api/include"
         # torch_cpu itself needs libcudart, which lies beside the wheel and is found by its own RUNPATH.
         INTERFACE_LINK_LIBRARIES mantissa::c10)
