@@ -1,0 +1,60 @@
+#pragma once
+// Follows a job folder: a comparison (comparison.json and its runs) or a single run. comparison.json is rewritten by rename, so
+// it is read whole by a thread of its own whenever its time stamp changes. Members and signals: window's thread.
+#include <QObject>
+#include <QTimer>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "record/comparison_record.h"
+#include "ui/bridge/run_follower.h"
+
+namespace mantissa::ui {
+
+class ComparisonFollower : public QObject {
+    Q_OBJECT
+  public:
+    /// `folder` holds comparison.json, or is a run folder of its own.
+    explicit ComparisonFollower(std::filesystem::path folder, QObject* parent = nullptr);
+    ~ComparisonFollower() override;
+
+    [[nodiscard]] const std::filesystem::path& folder() const { return m_folder; }
+    [[nodiscard]] bool isComparison() const { return m_isComparison; }
+    /// Empty for a single run, or while it can't be read yet.
+    [[nodiscard]] const std::optional<ComparisonRecord>& record() const { return m_record; }
+    /// Verdicts of the comparison, or of the single run (RUN/verdicts.json).
+    [[nodiscard]] const std::vector<Verdict>& verdicts() const { return m_verdicts; }
+    [[nodiscard]] const std::vector<std::unique_ptr<RunFollower>>& runs() const { return m_runs; }
+    [[nodiscard]] RunFollower* control() const;  // the run in mode `no`, if there is one
+    [[nodiscard]] const QString& problem() const { return m_problem; }
+    [[nodiscard]] bool hasEnded() const;
+
+  Q_SIGNALS:
+    void runsChanged();    // followers were added
+    void recordChanged();  // comparison.json or verdicts.json is new
+    void advanced();       // at least one run is further; at most 20 times a second, however many runs there are
+
+  private:
+    void poll(std::stop_token stop);
+    void take(std::optional<ComparisonRecord> record, std::vector<Verdict> verdicts, const QString& problem);
+    void addRun(const std::filesystem::path& folder, Precision mode);
+
+    const std::filesystem::path m_folder;
+    const bool m_isComparison;
+    std::optional<ComparisonRecord> m_record;
+    std::vector<Verdict> m_verdicts;
+    std::vector<std::unique_ptr<RunFollower>> m_runs;
+    QString m_problem;
+    QTimer m_refresh;
+
+    std::mutex m_mutex;  // only for the wait
+    std::condition_variable_any m_wake;
+    std::jthread m_thread;
+};
+
+}  // namespace mantissa::ui

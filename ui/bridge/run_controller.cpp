@@ -1,0 +1,122 @@
+#include "ui/bridge/run_controller.h"
+
+#include <algorithm>
+
+#include "launch/run_lookup.h"
+
+namespace mantissa::ui {
+
+RunController::RunController(QObject* parent) : QObject(parent) {
+    m_retry.setInterval(500);
+    connect(&m_retry, &QTimer::timeout, this, &RunController::tryToConnect);
+}
+
+RunController::~RunController() = default;
+
+void RunController::follow(const std::filesystem::path& folder) {
+    leave();
+    m_folder = folder;
+    tryToConnect();
+    m_retry.start();
+}
+
+void RunController::setThreadControl(RunControl* control) {
+    m_thread = control;
+    m_isPaused = control && control->is_paused();
+    Q_EMIT changed();
+}
+
+void RunController::leave() {
+    m_folder.clear();
+    m_thread = nullptr;
+    m_retry.stop();
+    drop();
+}
+
+bool RunController::isAvailable() const { return m_thread || (m_client && m_client->is_controller()); }
+
+QString RunController::reason() const {
+    if (isAvailable()) {
+        return {};
+    }
+    if (m_client) {
+        return m_holder.isEmpty() ? tr("Another program controls this run; this window watches.")
+                                  : tr("This run is controlled elsewhere: %1").arg(m_holder);
+    }
+    return tr("No program works on this run any more, so there is nothing to control.");
+}
+
+void RunController::pauseOrResume() { send(m_isPaused ? ControlCommand::Resume : ControlCommand::Pause); }
+
+void RunController::stepOnce() { send(ControlCommand::Step); }
+
+void RunController::stop() { send(ControlCommand::Stop); }
+
+void RunController::send(ControlCommand command) {
+    if (m_thread) {
+        m_thread->post(command);
+    } else if (!m_client) {
+        Q_EMIT refused(reason());
+        return;
+    } else if (const auto sent = m_client->send(to_string(command)); !sent) {
+        Q_EMIT refused(QString::fromStdString(describe(sent.error())));
+        return;
+    }
+    if (command == ControlCommand::Pause || command == ControlCommand::Step) {
+        m_isPaused = true;
+    } else if (command == ControlCommand::Resume) {
+        m_isPaused = false;
+    }
+    Q_EMIT changed();
+}
+
+void RunController::tryToConnect() {
+    if (m_client || m_thread || m_folder.empty() || !has_supervisor(m_folder)) {
+        return;
+    }
+    auto client = ControlClient::connect(m_folder, ControlRole::Control);
+    if (!client) {
+        return;  // tried again: the supervisor may be starting or ending
+    }
+    m_client.emplace(std::move(*client));
+    m_notifier = std::make_unique<QSocketNotifier>(m_client->descriptor(), QSocketNotifier::Read);
+    connect(m_notifier.get(), &QSocketNotifier::activated, this, &RunController::takeEvents);
+    takeEvents();
+}
+
+void RunController::takeEvents() {
+    while (m_client) {
+        const std::optional<ControlEvent> event = m_client->take_event();
+        if (!event) {
+            break;
+        }
+        switch (event->kind) {
+            case ControlEvent::Kind::Status:
+                m_isPaused = std::any_of(event->runs.begin(), event->runs.end(),
+                                         [](const RunStatus& run) { return run.state == "paused"; });
+                break;
+            case ControlEvent::Kind::Controller:
+                m_holder = event->is_controller ? QString() : QString::fromStdString(event->text);
+                break;
+            case ControlEvent::Kind::Refused: Q_EMIT refused(QString::fromStdString(event->text)); break;
+            case ControlEvent::Kind::Done: break;
+            case ControlEvent::Kind::Ended:
+            case ControlEvent::Kind::Disconnected: drop(); break;
+        }
+    }
+    Q_EMIT changed();
+}
+
+void RunController::drop() {
+    if (m_notifier) {
+        m_notifier->setEnabled(false);
+        // We may be inside its signal.
+        m_notifier.release()->deleteLater();
+    }
+    m_client.reset();
+    m_holder.clear();
+    m_isPaused = false;
+    Q_EMIT changed();
+}
+
+}  // namespace mantissa::ui

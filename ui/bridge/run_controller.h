@@ -1,0 +1,57 @@
+#pragma once
+// Pause, go on, one step, stop: one object for the window, whatever the scope. For processes it is a client of the supervisor's socket
+// (retried until one listens); for scope thread the shell lends the run's RunControl. Window's thread only; never waits.
+#include <QObject>
+#include <QSocketNotifier>
+#include <QTimer>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "host/run_control.h"
+#include "launch/control_client.h"
+
+namespace mantissa::ui {
+
+class RunController : public QObject {
+    Q_OBJECT
+  public:
+    explicit RunController(QObject* parent = nullptr);
+    ~RunController() override;
+
+    /// Looks for the supervisor of this job folder from now on.
+    void follow(const std::filesystem::path& folder);
+    /// Scope thread: `control` must outlive this, or be taken back with nullptr.
+    void setThreadControl(RunControl* control);
+    void leave();
+
+    [[nodiscard]] bool isAvailable() const;
+    [[nodiscard]] bool isPaused() const { return m_isPaused; }
+    /// A sentence for the tool tip when it isn't available: nobody listens, or another window holds the control.
+    [[nodiscard]] QString reason() const;
+
+  public Q_SLOTS:
+    void pauseOrResume();
+    void stepOnce();
+    void stop();
+
+  Q_SIGNALS:
+    void changed();
+    void refused(const QString& sentence);
+
+  private:
+    void send(ControlCommand command);
+    void tryToConnect();
+    void takeEvents();
+    void drop();
+
+    std::filesystem::path m_folder;
+    std::optional<ControlClient> m_client;
+    std::unique_ptr<QSocketNotifier> m_notifier;
+    RunControl* m_thread = nullptr;
+    QTimer m_retry;
+    QString m_holder;
+    bool m_isPaused = false;
+};
+
+}  // namespace mantissa::ui
