@@ -18,10 +18,10 @@ add_compile_definitions(NDEBUG QT_NO_KEYWORDS)
 
 find_program(MANTISSA_CCACHE ccache)
 if(MANTISSA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # A precompiled header is only reused by ccache under these two rules.
+    # A precompiled header is only cached under this sloppiness; the base folder lets build/release and build/no-qt share.
     set(CMAKE_CXX_COMPILER_LAUNCHER
         "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-        "${MANTISSA_CCACHE}")
+        "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${MANTISSA_CCACHE}")
 endif()
 find_program(MANTISSA_MOLD mold)
 if(MANTISSA_MOLD)
