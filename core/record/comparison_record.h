@@ -56,7 +56,10 @@ struct ComparisonRecord {
 };
 
 [[nodiscard]] std::filesystem::path comparison_folder(const std::filesystem::path& runs, const std::string& id);
+/// Makes RUNS/comparisons/<time>-<name>/, unique, and returns its id.
+Result<std::string> create_comparison_folder(const std::filesystem::path& runs, const std::string& name);
 Result<ComparisonRecord> read_comparison(const std::filesystem::path& folder);
+/// Fields in a comparison.json that this version doesn't know are kept.
 Result<void> write_comparison(const std::filesystem::path& folder, const ComparisonRecord& record);
 nlohmann::json to_json(const Verdict& verdict);
 nlohmann::json to_json(const Decision& decision);

@@ -24,6 +24,10 @@ struct RunFolder {
     [[nodiscard]] std::filesystem::path checkpoints() const { return path / "checkpoints"; }
 };
 
+/// The part of a folder's name that comes from a person: at most 60 bytes, without separators, spaces and control characters.
+[[nodiscard]] std::string folder_name_part(const std::string& name);
+/// Makes a new folder `base`, or `base-2`, `base-3` … when the name is taken. Its parents are made too.
+Result<std::filesystem::path> create_unique_folder(const std::filesystem::path& parent, const std::string& base);
 /// Makes a new, unique run folder below `runs` (a clash of names gets a suffix). Error InputOutput when it can't be written.
 Result<RunFolder> create_run_folder(const std::filesystem::path& runs, const std::string& name, Precision mode);
 /// Run folders below `runs`, newest first; comparisons' ids likewise.
@@ -35,6 +39,7 @@ class RunLock {
   public:
     static Result<RunLock> take(const RunFolder& folder);  // error when somebody else holds it
     static bool is_free(const RunFolder& folder);
+    static bool was_ever_taken(const RunFolder& folder);
     RunLock(RunLock&& other) noexcept;
     RunLock& operator=(RunLock&& other) noexcept;
     ~RunLock();

@@ -1,0 +1,237 @@
+#include "record/run_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "record/database.h"
+#include "record/read_only_database.h"
+#include "record/run_folder.h"
+
+namespace mantissa {
+namespace {
+
+StepRow step_from(const db::Statement& s) {
+    StepRow row;
+    row.step = s.integer(0);
+    row.applied_step = s.integer(1);
+    row.epoch = s.integer(2);
+    row.time_ns = s.integer(3);
+    row.loss = s.real(4);
+    row.learning_rate = s.real(5);
+    row.grad_norm = s.real(6);
+    row.loss_scale = s.optional_real(7);
+    row.growth_tracker = s.optional_integer(8);
+    row.skipped = s.integer(9) != 0;
+    row.skip_kind = parse_skip_kind(s.text(10)).value_or(row.skipped ? SkipKind::Fault : SkipKind::None);
+    row.nonfinite_loss = s.integer(11) != 0;
+    row.nonfinite_grads = s.integer(12);
+    row.memory_bytes = s.integer(13);
+    row.memory_peak_bytes = s.integer(14);
+    row.host_memory_bytes = s.integer(15);
+    row.samples = s.integer(16);
+    row.data_ns = s.integer(17);
+    row.step_ns = s.integer(18);
+    return row;
+}
+
+MicroBatchRow micro_batch_from(const db::Statement& s) { return {s.integer(1), s.integer(2), s.real(3)}; }
+
+EvaluationRow evaluation_from(const db::Statement& s) {
+    return {s.integer(1), s.text(2), s.text(3), s.real(4), s.text(5), s.integer(6)};
+}
+
+MemoryRow memory_from(const db::Statement& s) { return {s.integer(1), s.text(2), s.integer(3)}; }
+
+OpDtypeRow op_dtype_from(const db::Statement& s) {
+    return {s.integer(1), s.text(2), s.text(3), s.text(4), s.integer(5), s.integer(6)};
+}
+
+IncidentRow incident_from(const db::Statement& s) {
+    return {s.integer(0), s.integer(1), s.text(2), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7), s.text(8)};
+}
+
+StateRow state_from(const db::Statement& s) {
+    // A state that this version doesn't know comes from a damaged file: shown as failed, with the word.
+    const std::string word = s.text(2);
+    const auto state = parse_run_state(word);
+    return {s.integer(1), state.value_or(RunState::Failed), state ? s.text(3) : "unknown state '" + word + "'"};
+}
+
+/// Follows one table: rows whose key (column 0) is above the last one seen.
+struct Follower {
+    const char* sql;
+    db::Statement statement;
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+
+    template <typename Row>
+    Result<void> read(db::Database& database, std::vector<Row>& rows, Row (*make)(const db::Statement&), std::int64_t limit) {
+        statement.bind(0, last);
+        statement.bind(1, limit);
+        int code = SQLITE_ROW;
+        while ((code = statement.step()) == SQLITE_ROW) {
+            last = statement.integer(0);
+            rows.push_back(make(statement));
+        }
+        if (code == SQLITE_DONE) {
+            statement.reset();
+            return {};
+        }
+        Error error = database.last_error("reading");
+        statement.reset();
+        return error;
+    }
+};
+
+constexpr std::int64_t all_rows = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+bool RunRows::empty() const {
+    return steps.empty() && micro_batches.empty() && evaluations.empty() && memory.empty() && op_dtypes.empty() &&
+           incidents.empty() && states.empty();
+}
+
+struct RunReader::Impl {
+    RunFolder folder;
+    db::ReadOnlyDatabase source;
+    db::Statement begin, commit, last_state;
+    Follower steps{"SELECT step, applied_step, epoch, time_ns, loss, learning_rate, grad_norm, loss_scale, growth_tracker, skipped,"
+                   " skip_kind, nonfinite_loss, nonfinite_grads, memory_bytes, memory_peak_bytes, host_memory_bytes, samples,"
+                   " data_ns, step_ns FROM steps WHERE step > ?1 ORDER BY step LIMIT ?2",
+                   {}};
+    Follower micro_batches{"SELECT rowid, step, \"index\", loss FROM micro_batches WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", {}};
+    Follower evaluations{"SELECT rowid, step, split, metric, value, precision, samples FROM evaluations WHERE rowid > ?1"
+                         " ORDER BY rowid LIMIT ?2",
+                         {}};
+    Follower memory{"SELECT rowid, step, part, bytes FROM memory WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", {}};
+    Follower op_dtypes{"SELECT rowid, step, phase, op, dtype, calls, multiply_adds FROM op_dtypes WHERE rowid > ?1"
+                       " ORDER BY rowid LIMIT ?2",
+                       {}};
+    Follower incidents{"SELECT id, step, phase, kind, severity, module, op, tensor, detail FROM incidents WHERE id > ?1"
+                       " ORDER BY id LIMIT ?2",
+                       {}};
+    Follower states{"SELECT rowid, time_ns, state, reason FROM states WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", {}};
+
+    Result<void> prepare();
+    Result<void> refresh();
+    Result<void> read_tables(RunRows& rows, std::int64_t limit);
+    Result<std::optional<StateRow>> recorded_state();
+};
+
+Result<void> RunReader::Impl::prepare() {
+    const auto prepare_one = [this](db::Statement& statement, const char* sql) -> Result<void> {
+        auto prepared = source.database().prepare(sql);
+        if (!prepared) return prepared.error();
+        statement = std::move(prepared).value();
+        return {};
+    };
+    if (auto done = prepare_one(begin, "BEGIN"); !done) return done;
+    if (auto done = prepare_one(commit, "COMMIT"); !done) return done;
+    if (auto done = prepare_one(last_state, "SELECT rowid, time_ns, state, reason FROM states ORDER BY rowid DESC LIMIT 1"); !done) {
+        return done;
+    }
+    for (Follower* table : {&steps, &micro_batches, &evaluations, &memory, &op_dtypes, &incidents, &states}) {
+        if (auto done = prepare_one(table->statement, table->sql); !done) return done;
+    }
+    return {};
+}
+
+/// A snapshot (read-only file system) doesn't see new rows: when the files have changed, it is taken anew.
+Result<void> RunReader::Impl::refresh() {
+    if (!source.is_outdated()) return {};
+    for (db::Statement* statement : {&begin, &commit, &last_state}) *statement = db::Statement{};
+    for (Follower* table : {&steps, &micro_batches, &evaluations, &memory, &op_dtypes, &incidents, &states}) {
+        table->statement = db::Statement{};
+    }
+    auto opened = db::ReadOnlyDatabase::open(folder.database());
+    if (!opened) return opened.error();
+    source = std::move(opened).value();
+    return prepare();
+}
+
+Result<void> RunReader::Impl::read_tables(RunRows& rows, std::int64_t limit) {
+    db::Database& database = source.database();
+    if (auto done = steps.read(database, rows.steps, step_from, limit); !done) return done;
+    if (auto done = micro_batches.read(database, rows.micro_batches, micro_batch_from, all_rows); !done) return done;
+    if (auto done = evaluations.read(database, rows.evaluations, evaluation_from, all_rows); !done) return done;
+    if (auto done = memory.read(database, rows.memory, memory_from, all_rows); !done) return done;
+    if (auto done = op_dtypes.read(database, rows.op_dtypes, op_dtype_from, all_rows); !done) return done;
+    if (auto done = incidents.read(database, rows.incidents, incident_from, all_rows); !done) return done;
+    return states.read(database, rows.states, state_from, all_rows);
+}
+
+Result<std::optional<StateRow>> RunReader::Impl::recorded_state() {
+    const int code = last_state.step();
+    std::optional<StateRow> row;
+    if (code == SQLITE_ROW) row = state_from(last_state);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        Error error = source.database().last_error("reading");
+        last_state.reset();
+        return error;
+    }
+    last_state.reset();
+    return row;
+}
+
+RunReader::RunReader(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
+RunReader::~RunReader() = default;
+
+Result<std::unique_ptr<RunReader>> RunReader::open(const std::filesystem::path& run_folder) {
+    auto impl = std::make_unique<Impl>();
+    impl->folder = RunFolder{run_folder};
+    auto opened = db::ReadOnlyDatabase::open(impl->folder.database());
+    if (!opened) return opened.error();
+    impl->source = std::move(opened).value();
+    if (auto prepared = impl->prepare(); !prepared) return prepared.error();
+    return std::unique_ptr<RunReader>(new RunReader(std::move(impl)));
+}
+
+Result<RunRows> RunReader::read_new(std::int64_t limit) {
+    if (auto done = m_impl->refresh(); !done) return done.error();
+    // One transaction: all tables as of the same moment. It is short, so the writer's checkpoints aren't held up.
+    RunRows rows;
+    m_impl->begin.step();
+    m_impl->begin.reset();
+    auto read = m_impl->read_tables(rows, std::max<std::int64_t>(limit, 0));
+    m_impl->commit.step();
+    m_impl->commit.reset();
+    if (!read) return read.error();
+    return rows;
+}
+
+Result<std::map<std::string, std::string>> RunReader::meta() {
+    if (auto done = m_impl->refresh(); !done) return done.error();
+    auto statement = m_impl->source.database().prepare("SELECT key, value FROM meta");
+    if (!statement) return statement.error();
+    std::map<std::string, std::string> values;
+    int code = SQLITE_ROW;
+    while ((code = statement->step()) == SQLITE_ROW) values[statement->text(0)] = statement->text(1);
+    if (code != SQLITE_DONE) return m_impl->source.database().last_error("reading");
+    return values;
+}
+
+Result<StateRow> RunReader::state() {
+    if (auto done = m_impl->refresh(); !done) return done.error();
+    auto recorded = m_impl->recorded_state();
+    if (!recorded) return recorded.error();
+    const auto has_ended = [](const std::optional<StateRow>& row) { return row && is_end_state(row->state); };
+    if (!has_ended(*recorded) && RunLock::is_free(m_impl->folder)) {
+        // A worker writes its end state and then lets the lock go: with the lock free, a second look is final.
+        if (auto done = m_impl->refresh(); !done) return done.error();
+        recorded = m_impl->recorded_state();
+        if (!recorded) return recorded.error();
+        const bool not_begun = !RunLock::was_ever_taken(m_impl->folder) &&
+                               (!*recorded || (*recorded)->state == RunState::Queued);
+        if (!has_ended(*recorded) && !not_begun) {
+            const std::int64_t time = *recorded ? (*recorded)->time_ns : 0;
+            return StateRow{time, RunState::Lost, "the worker ended without a word (its lock is free, no end state)"};
+        }
+    }
+    return recorded->value_or(StateRow{});
+}
+
+const std::filesystem::path& RunReader::folder() const { return m_impl->folder.path; }
+
+}  // namespace mantissa
