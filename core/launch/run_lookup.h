@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "launch/job.h"
 #include "record/rows.h"
 
 namespace mantissa {
@@ -30,5 +31,6 @@ Result<RunOutcome> read_run_outcome(const std::filesystem::path& run_folder);
 /// Exit code of a whole job: a single run's own; of a comparison the first of lost (5), failed (its code), interrupted (130), and with
 /// `strict` also stopped by a non-finite value (4); else 0.
 [[nodiscard]] int job_exit_code(const std::filesystem::path& job_folder, bool strict = false);
+[[nodiscard]] int combined_exit_code(JobKind kind, const std::vector<RunOutcome>& outcomes, bool strict = false);
 
 }  // namespace mantissa

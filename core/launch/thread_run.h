@@ -37,7 +37,7 @@ class ThreadRun {
     RunControl m_control;
     std::atomic<bool> m_ended{false};
     std::atomic<int> m_exit_code{0};
-    std::thread m_thread;
+    std::jthread m_thread;
 };
 
 /// Why this plan can't run in scope thread in this process now; empty when it can.

@@ -1,0 +1,182 @@
+#include "launch/job.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "launch/run_files.h"
+#include "launch/run_lookup.h"
+#include "launch/thread_run.h"
+#include "plan/plan_file.h"
+#include "record/comparison_record.h"
+#include "record/meta_keys.h"
+#include "record/run_recorder.h"
+
+namespace mantissa {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const char* to_text(ComparisonOrder order) {
+    switch (order) {
+        case ComparisonOrder::Turns: return "turns";
+        case ComparisonOrder::OneByOne: return "one-by-one";
+        case ComparisonOrder::AtOnce: return "at-once";
+    }
+    return "";
+}
+
+Result<void> check_scope(JobKind kind, const RunPlan& plan) {
+    switch (plan.launch.scope) {
+        case LaunchScope::Process:
+            return {};
+        case LaunchScope::Thread: {
+            if (kind == JobKind::SingleRun) return {};
+            return Error{ErrorCode::BadPlan, thread_scope_refusal(kind, plan.mixed_precision), "use launch.scope process"};
+        }
+        case LaunchScope::Ranks:
+        case LaunchScope::Join:
+            break;
+    }
+    return Error{ErrorCode::NotBuilt, "launch.scope ranks and join are not built yet", "use launch.scope process or thread"};
+}
+
+/// The control comes first whatever the order of the plan: turns with equal step counts begin with it.
+std::vector<Precision> modes_of(JobKind kind, const RunPlan& plan) {
+    if (kind == JobKind::SingleRun) return {plan.mixed_precision};
+    std::vector<Precision> modes{Precision::No};
+    for (const Precision mode : plan.modes) {
+        if (std::find(modes.begin(), modes.end(), mode) == modes.end()) modes.push_back(mode);
+    }
+    return modes;
+}
+
+/// What a run list can show before the engine has said a word.
+Result<void> record_beginning(const RunFolder& folder, const RunPlan& plan, const std::string& comparison_id) {
+    auto recorder = RunRecorder::open(folder.path);
+    if (!recorder) return recorder.error();
+    auto& record = **recorder;
+    record.meta(meta::mode, to_string(plan.mixed_precision));
+    record.meta(meta::requested, to_string(plan.mixed_precision));
+    record.meta(meta::name, plan.name);
+    record.meta(meta::model, plan.model.file.empty() ? plan.model.name : plan.model.file);
+    record.meta(meta::dataset, plan.dataset.file.empty() ? plan.dataset.name : plan.dataset.file);
+    if (!comparison_id.empty()) record.meta(meta::comparison_id, comparison_id);
+    record.state(RunState::Queued);
+    return record.flush();
+}
+
+/// Makes the folders; on destruction removes what was made, unless the job was kept.
+class JobFolders {
+  public:
+    ~JobFolders() {
+        std::error_code ignored;
+        for (const auto& folder : m_made) fs::remove_all(folder, ignored);
+    }
+    JobFolders() = default;
+    JobFolders(const JobFolders&) = delete;
+    JobFolders& operator=(const JobFolders&) = delete;
+    void keep() { m_made.clear(); }
+
+    Result<void> add_run(PreparedJob& job, SourcedPlan plan, Precision mode, const fs::path& runs) {
+        plan.plan.mixed_precision = mode;
+        auto folder = create_run_folder(runs, plan.plan.name, mode);
+        if (!folder) return folder.error();
+        m_made.push_back(folder->path);
+        // Locked before anything is written: a queued run is never taken for a lost one.
+        auto claim = RunClaim::take(*folder);
+        if (!claim) return claim.error();
+        if (auto written = write_plan_file(folder->plan(), plan); !written) return written;
+        if (auto recorded = record_beginning(*folder, plan.plan, job.comparison_id); !recorded) return recorded;
+        job.claims.push_back(std::move(*claim));
+        job.runs.push_back({mode, *folder});
+        return {};
+    }
+
+    Result<void> add_comparison(PreparedJob& job, const SourcedPlan& plan, const fs::path& runs) {
+        auto folder = create_unique_folder(runs / "comparisons",
+                                           file_time_stamp(now_ns()) + "-" + folder_name_part(plan.plan.name));
+        if (!folder) return folder.error();
+        m_made.push_back(*folder);
+        job.folder = *folder;
+        job.comparison_id = folder->filename().string();
+        return {};
+    }
+
+  private:
+    std::vector<fs::path> m_made;
+};
+
+Result<void> write_comparison_start(const PreparedJob& job, const SourcedPlan& plan) {
+    ComparisonRecord record;
+    record.id = job.comparison_id;
+    record.name = plan.plan.name;
+    record.started_ns = now_ns();
+    record.state = "trial";
+    record.order = to_text(job.order);
+    record.plan_json = to_json(plan).dump();
+    for (const auto& run : job.runs) {
+        record.modes.push_back(run.mode);
+        record.run_dirs.push_back(run.folder.path);
+    }
+    return write_comparison(job.folder, record);
+}
+
+}  // namespace
+
+Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan, const fs::path& runs_folder) {
+    if (auto scope = check_scope(kind, plan.plan); !scope) return scope.error();
+    std::error_code failed;
+    const fs::path runs = fs::absolute(runs_folder, failed);
+    if (failed) return Error{ErrorCode::InputOutput, "the runs folder " + runs_folder.string() + ": " + failed.message(), ""};
+    PreparedJob job;
+    job.kind = kind;
+    job.order = plan.plan.launch.order;
+    JobFolders folders;
+    if (kind == JobKind::Comparison) {
+        if (auto made = folders.add_comparison(job, plan, runs); !made) return made.error();
+    }
+    for (const Precision mode : modes_of(kind, plan.plan)) {
+        if (auto made = folders.add_run(job, plan, mode, runs); !made) return made.error();
+    }
+    if (kind == JobKind::SingleRun) job.folder = job.runs.front().folder.path;
+    else if (auto written = write_comparison_start(job, plan); !written) return written.error();
+    folders.keep();
+    return job;
+}
+
+Result<PreparedJob> read_job(const fs::path& job_folder) {
+    PreparedJob job;
+    std::error_code failed;
+    job.folder = fs::absolute(job_folder, failed).lexically_normal();
+    if (!job.folder.has_filename()) job.folder = job.folder.parent_path();
+    if (!fs::exists(job.folder / "comparison.json", failed)) {
+        const RunFolder folder{job.folder};
+        const auto plan = launch_files::read_run_plan(folder.plan());
+        if (!plan) return plan.error();
+        job.runs.push_back({plan->mixed_precision, folder});
+        return job;
+    }
+    const auto record = read_comparison(job.folder);
+    if (!record) return record.error();
+    job.kind = JobKind::Comparison;
+    job.comparison_id = record->id;
+    for (const auto order : {ComparisonOrder::OneByOne, ComparisonOrder::AtOnce}) {
+        if (record->order == to_text(order)) job.order = order;
+    }
+    if (record->modes.size() != record->run_dirs.size() || record->modes.empty()) {
+        return Error{ErrorCode::InputOutput, (job.folder / "comparison.json").string() + ": modes and run_dirs don't match", ""};
+    }
+    for (std::size_t i = 0; i < record->modes.size(); ++i) {
+        fs::path folder = record->run_dirs[i];
+        // A runs folder that was moved or copied: the runs lie beside `comparisons`.
+        if (!fs::exists(folder, failed)) folder = job.folder.parent_path().parent_path() / folder.filename();
+        job.runs.push_back({record->modes[i], RunFolder{folder}});
+    }
+    return job;
+}
+
+}  // namespace mantissa

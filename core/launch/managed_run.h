@@ -1,0 +1,65 @@
+#pragma once
+// One run under a supervisor: queued, tried, its worker process, its end. The supervisor's one thread only. Internal to core/launch.
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "launch/control_client.h"
+#include "launch/job.h"
+#include "plan/run_plan.h"
+#include "record/run_reader.h"
+
+namespace mantissa {
+
+class ManagedRun {
+  public:
+    ManagedRun(JobRun run, RunClaim claim) : m_run(std::move(run)), m_claim(std::move(claim)) {}
+
+    [[nodiscard]] const JobRun& run() const { return m_run; }
+    [[nodiscard]] std::string mode() const { return to_string(m_run.mode); }
+    [[nodiscard]] bool has_ended() const { return m_phase == Phase::Ended; }
+    [[nodiscard]] bool is_queued() const { return m_phase == Phase::Queued; }
+    [[nodiscard]] bool is_running() const { return m_phase == Phase::Running; }
+    [[nodiscard]] pid_t pid() const { return m_pid; }
+    [[nodiscard]] RunState end_state() const { return m_end_state; }
+    [[nodiscard]] int exit_code() const { return m_exit_code; }
+    [[nodiscard]] RunStatus status();
+
+    /// Starts the worker process. `comparison_folder`: take turns there as number `slot`. An error has ended the run as failed.
+    Result<void> start(const RunPlan& plan, const std::filesystem::path& comparison_folder, std::size_t slot);
+    /// The worker has ended: writes the end state if the worker could not.
+    void worker_ended(int wait_status);
+    /// Ends a run whose worker was never started.
+    void end_unstarted(RunState state, const std::string& reason, int exit_code);
+    /// A command of the control protocol; what was done, or why not.
+    Result<std::string> command(const std::string& name);
+    void mark_trial();
+
+  private:
+    enum class Phase { Queued, Running, Ended };
+
+    Result<std::string> command_before_start(const std::string& name);
+    void end(RunState state, const std::string& reason, int exit_code, bool is_written);
+    std::string take_last_words();
+    void follow();
+
+    JobRun m_run;
+    RunClaim m_claim;
+    Phase m_phase = Phase::Queued;
+    pid_t m_pid = -1;
+    int m_channel = -1;
+    bool m_aborted = false;
+    std::string m_first_commands;
+    RunState m_end_state = RunState::Queued;
+    std::string m_end_reason;
+    int m_exit_code = 0;
+    std::unique_ptr<RunReader> m_reader;  // follows the recording for `status`
+    std::int64_t m_steps = 0;
+    std::string m_state = "queued", m_reason;
+};
+
+}  // namespace mantissa

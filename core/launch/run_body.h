@@ -1,0 +1,21 @@
+#pragma once
+// One run from plan.json to its end state, on a thread of its own: the same in a worker process and in the window's process.
+// Internal to core/launch.
+#include <string>
+
+#include "host/engine_api.h"
+#include "launch/worker.h"
+
+namespace mantissa {
+
+struct RunResult {
+    RunState state = RunState::Failed;
+    std::string reason;
+    int exit_code = 1;
+};
+
+/// Opens the recorder, asks for the precision, trains. Everything that goes wrong becomes the state `failed` with its sentence.
+/// `gate` may be null.
+RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* gate, const EngineLoader& loader);
+
+}  // namespace mantissa

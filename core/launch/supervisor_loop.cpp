@@ -1,0 +1,263 @@
+#include "launch/supervisor_loop.h"
+
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/numbers.h"
+#include "launch/device_memory.h"
+#include "launch/run_files.h"
+#include "launch/run_lookup.h"
+
+namespace mantissa {
+
+namespace {
+
+constexpr std::int64_t publish_every_ns = 500'000'000;
+
+/// Blocked and read as events, so that no code runs in a signal handler; children start with a clean mask (spawn).
+int open_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    for (const int ignored : {SIGPIPE, SIGHUP, SIGXFSZ}) std::signal(ignored, SIG_IGN);
+    return ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void log_failure(const Result<void>& result) {
+    if (!result) log::error(describe(result.error()));
+}
+
+}  // namespace
+
+SupervisorLoop::SupervisorLoop(PreparedJob job, RunPlan plan, const SupervisorHooks& hooks)
+    : m_job(std::move(job)), m_plan(std::move(plan)), m_hooks(hooks) {
+    for (std::size_t i = 0; i < m_job.runs.size(); ++i) m_runs.emplace_back(m_job.runs[i], std::move(m_job.claims[i]));
+    m_job.claims.clear();
+}
+
+SupervisorLoop::~SupervisorLoop() {
+    if (m_signals >= 0) ::close(m_signals);
+    if (m_lock >= 0) ::close(m_lock);
+}
+
+Result<void> SupervisorLoop::open() {
+    auto lock = launch_files::lock_job(m_job.folder);
+    if (!lock) return lock.error();
+    m_lock = *lock;
+    if (is_comparison()) {
+        auto record = read_comparison(m_job.folder);
+        if (!record) return record.error();
+        m_record = std::move(*record);
+    }
+    m_signals = open_signals();
+    auto server = ControlServer::open([this](const auto& name, const auto& run) { return command(name, run); },
+                                      [this](std::string& phase) { return status(phase); });
+    if (!server) return server.error();
+    m_server.emplace(std::move(*server));
+    write_control_files();
+    return {};
+}
+
+int SupervisorLoop::run() {
+    log::info("supervisor " + std::to_string(::getpid()) + " of " + m_job.folder.string());
+    while (!all_ended() || m_trial) {
+        if (m_trials_done) start_runs();
+        else advance_trials();
+        if (all_ended() && !m_trial) break;
+        wait_for_events();
+        reap_workers();
+    }
+    finish();
+    const int result = exit_code_of_job();
+    m_server->publish_status();
+    m_server->publish_end(result);
+    remove_control_files();
+    return result;
+}
+
+int SupervisorLoop::exit_code_of_job() const {
+    // Not read from the recordings: a full disk may have kept an end state out of them, and it is known here.
+    std::vector<RunOutcome> outcomes;
+    for (const auto& run : m_runs) outcomes.push_back({run.end_state(), {}, run.exit_code()});
+    return combined_exit_code(m_job.kind, outcomes);
+}
+
+void SupervisorLoop::wait_for_events() {
+    std::vector<pollfd> events{{m_signals, POLLIN, 0}};
+    m_server->add_to(events);
+    ::poll(events.data(), events.size(), m_trial ? 100 : 250);  // the trial's time limit, and the status at 2 Hz
+    if (events.front().revents != 0) take_signals();
+    const bool has_client_event = std::any_of(events.begin() + 1, events.end(), [](const pollfd& e) { return e.revents != 0; });
+    if (has_client_event) m_server->serve();
+    if (monotonic_ns() - m_published_ns > publish_every_ns) {
+        m_published_ns = monotonic_ns();
+        m_server->publish_status();
+    }
+}
+
+void SupervisorLoop::take_signals() {
+    signalfd_siginfo signal{};
+    while (::read(m_signals, &signal, sizeof signal) == sizeof signal) {
+        const bool stop = signal.ssi_signo == static_cast<std::uint32_t>(SIGTERM);
+        const bool interrupt = signal.ssi_signo == static_cast<std::uint32_t>(SIGINT);
+        if (!stop && !interrupt) continue;
+        log::info(stop ? "SIGTERM: all runs stop" : "SIGINT: all runs are interrupted");
+        for (auto& run : m_runs) {
+            if (!run.has_ended()) (void)run.command(stop ? "stop" : "interrupt");
+        }
+    }
+}
+
+void SupervisorLoop::reap_workers() {
+    bool changed = false;
+    // By pid: a trial's process belongs to TrialProcess.
+    for (auto& run : m_runs) {
+        int status = 0;
+        if (run.is_running() && ::waitpid(run.pid(), &status, WNOHANG) == run.pid()) {
+            run.worker_ended(status);
+            changed = true;
+        }
+    }
+    if (changed) m_server->publish_status();
+}
+
+void SupervisorLoop::advance_trials() {
+    if (m_trial) {
+        if (m_runs[m_next_trial - 1].has_ended()) m_trial.reset();  // stopped meanwhile: the process goes with it
+        else if (const auto outcome = m_trial->poll()) take_trial(*outcome);
+    }
+    while (!m_trial && m_next_trial < m_runs.size()) {
+        auto& run = m_runs[m_next_trial++];
+        if (run.has_ended()) continue;
+        run.mark_trial();
+        auto trial = TrialProcess::start(run.run().folder.plan(), run.run().mode, m_plan.launch.threads, run.run().folder.log(),
+                                         m_hooks.trial_limit);
+        if (trial) m_trial.emplace(std::move(*trial));
+        else run.end_unstarted(RunState::Failed, describe(trial.error()), exit_code(trial.error().code));
+    }
+    if (m_trial || m_next_trial < m_runs.size()) return;
+    m_trials_done = true;
+    decide_order();
+    if (m_record) m_record->state = "running";
+    save_comparison();
+    start_runs();
+}
+
+void SupervisorLoop::take_trial(const TrialOutcome& outcome) {
+    auto& run = m_runs[m_next_trial - 1];
+    m_trial.reset();
+    m_outcomes.push_back(outcome);
+    const std::string text = to_json(outcome.report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+    log_failure(write_file_atomically(run.run().folder.trial(), text));
+    if (m_record) m_record->trials.push_back(outcome.report);
+    save_comparison();
+    if (!outcome.report.runs) run.end_unstarted(RunState::Failed, outcome.report.refusal, outcome.exit_code);
+}
+
+void SupervisorLoop::decide_order() {
+    if (!m_record || m_job.order == ComparisonOrder::OneByOne) return;
+    std::int64_t needed = 0, device = m_plan.device.rfind("cuda", 0) == 0 ? 0 : machine_memory_bytes();
+    for (const auto& outcome : m_outcomes) {
+        if (!outcome.report.runs) continue;
+        needed += outcome.report.memory_peak_bytes;
+        device = std::max(device, outcome.device_memory_bytes);
+    }
+    const auto reason = reason_for_one_by_one(needed, device);
+    if (reason.empty()) return;
+    m_job.order = ComparisonOrder::OneByOne;
+    m_record->order = "one-by-one";
+    m_record->order_reason = reason;
+    log::info("order: one by one: " + reason);
+}
+
+void SupervisorLoop::start_runs() {
+    const bool turns = is_comparison() && m_job.order == ComparisonOrder::Turns;
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        if (!m_runs[i].is_queued()) continue;
+        if (m_job.order == ComparisonOrder::OneByOne && any_running()) return;
+        if (const auto started = m_runs[i].start(m_plan, turns ? m_job.folder : std::filesystem::path(), i); !started) {
+            log::error(m_runs[i].mode() + ": " + describe(started.error()));
+        }
+    }
+}
+
+bool SupervisorLoop::all_ended() const {
+    return std::all_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.has_ended(); });
+}
+
+bool SupervisorLoop::any_running() const {
+    return std::any_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.is_running(); });
+}
+
+std::string SupervisorLoop::final_state() const {
+    const auto any = [this](RunState state) {
+        return std::any_of(m_runs.begin(), m_runs.end(), [state](const auto& run) { return run.end_state() == state; });
+    };
+    if (any(RunState::Interrupted)) return "interrupted";
+    if (any(RunState::Stopped)) return "stopped";
+    const bool none_worked = std::all_of(m_runs.begin(), m_runs.end(), [](const auto& run) {
+        return run.end_state() == RunState::Failed || run.end_state() == RunState::Lost;
+    });
+    return none_worked ? "failed" : "finished";
+}
+
+void SupervisorLoop::finish() {
+    m_is_finishing = true;
+    m_server->publish_status();
+    if (m_record) {
+        m_record->state = final_state();
+        m_record->ended_ns = now_ns();
+    }
+    save_comparison();
+    if (m_hooks.finish) log_failure(m_hooks.finish(m_job.folder));
+}
+
+void SupervisorLoop::save_comparison() {
+    if (m_record) log_failure(write_comparison(m_job.folder, *m_record));
+}
+
+void SupervisorLoop::write_control_files() const {
+    const std::string text = m_server->path().string() + "\n";
+    log_failure(write_file_atomically(RunFolder{m_job.folder}.socket_name(), text));
+    if (!is_comparison()) return;
+    for (const auto& run : m_job.runs) log_failure(write_file_atomically(run.folder.socket_name(), text));
+}
+
+void SupervisorLoop::remove_control_files() const {
+    std::error_code ignored;
+    std::filesystem::remove(RunFolder{m_job.folder}.socket_name(), ignored);
+    for (const auto& run : m_job.runs) std::filesystem::remove(run.folder.socket_name(), ignored);
+}
+
+Result<std::string> SupervisorLoop::command(const std::string& name, const std::string& run_name) {
+    std::string done, refused;
+    bool known = false;
+    for (auto& run : m_runs) {
+        if (!run_name.empty() && run_name != "all" && run_name != run.mode()) continue;
+        known = true;
+        const auto answer = run.command(name);
+        auto& text = answer ? done : refused;
+        text += (text.empty() ? "" : "; ") + (answer ? *answer : describe(answer.error()));
+    }
+    if (!known) return Error{ErrorCode::Usage, "there is no run '" + run_name + "' in this job", ""};
+    if (done.empty()) return Error{ErrorCode::Usage, refused, ""};
+    return done;
+}
+
+std::vector<RunStatus> SupervisorLoop::status(std::string& phase) {
+    phase = m_is_finishing ? "finishing" : m_trials_done ? "running" : "trial";
+    std::vector<RunStatus> all;
+    for (auto& run : m_runs) all.push_back(run.status());
+    return all;
+}
+
+}  // namespace mantissa

@@ -1,0 +1,91 @@
+#include "launch/thread_run.h"
+
+#include <unistd.h>
+
+#include <mutex>
+
+#include "base/log.h"
+#include "launch/run_body.h"
+#include "launch/run_files.h"
+
+namespace mantissa {
+
+namespace {
+
+/// What rule 10 needs to know about this process.
+struct ProcessState {
+    std::mutex mutex;  // protects both below
+    bool is_running = false;
+    std::optional<Precision> precision;  // fixed by the first run
+};
+
+ProcessState& process_state() {
+    static ProcessState state;
+    return state;
+}
+
+std::string refusal_locked(const ProcessState& state, JobKind kind, Precision mode) {
+    if (kind == JobKind::Comparison) {
+        return "a comparison runs each mode in a fresh process; the worker thread of this process can hold one mode only";
+    }
+    if (state.is_running) return "a run in scope thread is going on in this process; one at a time";
+    if (state.precision && *state.precision != mode) {
+        return "this process has trained in " + std::string(to_string(*state.precision)) + " and keeps that precision; " +
+               to_string(mode) + " needs a fresh process";
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string thread_scope_refusal(JobKind kind, Precision mode) {
+    auto& state = process_state();
+    const std::lock_guard lock(state.mutex);
+    return refusal_locked(state, kind, mode);
+}
+
+Result<std::unique_ptr<ThreadRun>> ThreadRun::start(PreparedJob job, const EngineLoader& loader,
+                                                    std::function<Result<void>(const std::filesystem::path&)> finish) {
+    auto& state = process_state();
+    {
+        const std::lock_guard lock(state.mutex);
+        const std::string refusal = refusal_locked(state, job.kind, job.runs.front().mode);
+        if (!refusal.empty()) return Error{ErrorCode::Usage, refusal, "choose launch.scope process"};
+        state.is_running = true;
+        state.precision = job.runs.front().mode;
+    }
+    const auto leave = [&state] {
+        const std::lock_guard lock(state.mutex);
+        state.is_running = false;
+    };
+    const auto job_lock = launch_files::lock_job(job.folder);
+    if (!job_lock) {
+        leave();
+        return job_lock.error();
+    }
+    std::unique_ptr<ThreadRun> run(new ThreadRun(std::move(job)));
+    run->m_thread = std::jthread([self = run.get(), loader, finish = std::move(finish), job_lock = *job_lock, leave] {
+        const RunFolder folder = self->m_job.runs.front().folder;
+        self->m_exit_code = execute_run(folder, self->m_control, nullptr, loader).exit_code;
+        if (finish) {
+            if (const auto finished = finish(folder.path); !finished) log::error(describe(finished.error()));
+        }
+        for (auto& claim : self->m_job.claims) claim.release();
+        ::close(job_lock);
+        leave();
+        self->m_ended = true;
+    });
+    return run;
+}
+
+ThreadRun::~ThreadRun() {
+    m_control.post(ControlCommand::Interrupt);
+    if (m_thread.joinable()) m_thread.join();
+}
+
+int ThreadRun::wait() {
+    if (m_thread.joinable()) m_thread.join();
+    return m_exit_code;
+}
+
+}  // namespace mantissa
