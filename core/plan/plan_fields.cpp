@@ -165,14 +165,19 @@ void add_numbers(std::vector<PlanField>& fields) {
     fields.push_back(TEXT(checkpoint.resume_from, "checkpoint to go on from"));
 }
 
+// Bounds are read by people: 1000000, not 1e+06.
+std::string bound_text(double bound) {
+    return std::trunc(bound) == bound ? std::to_string(static_cast<std::int64_t>(bound)) : to_text(bound);
+}
+
 std::string range_text(const PlanField& field) {
     const FieldLimits& limits = field.limits;
     const bool endless = limits.maximum >= many;
     std::string text = limits.above_minimum ? "above " : "from ";
-    text += to_text(limits.minimum);
+    text += bound_text(limits.minimum);
     if (endless) return limits.above_minimum ? text : text + " up";
-    if (limits.below_maximum) return text + " to below " + to_text(limits.maximum);
-    return text + (limits.above_minimum ? " and up to " : " to ") + to_text(limits.maximum);
+    if (limits.below_maximum) return text + " to below " + bound_text(limits.maximum);
+    return text + (limits.above_minimum ? " and up to " : " to ") + bound_text(limits.maximum);
 }
 
 }  // namespace

@@ -1,0 +1,103 @@
+#include "plan/validate.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/catalogue.h"
+#include "plan/plan_fields.h"
+#include "plan/plan_json.h"
+#include "plan_testing.h"
+
+namespace mantissa {
+namespace {
+
+std::string verdict(const std::string& text) {
+    const auto read = read_plan_json(text);
+    EXPECT_EQ(sentence(read), "no error") << text;
+    return read ? sentence(validate(read->plan)) : "unreadable";
+}
+
+ErrorCode code(const std::string& text) { return validate(read_plan_json(text)->plan).error().code; }
+
+TEST(Validate, TheDefaultPlanIsGood) { EXPECT_EQ(verdict("{}"), "no error"); }
+
+TEST(Validate, ContradictionsAreNamed) {
+    EXPECT_EQ(verdict(R"({"model": {"name": "linear", "hidden": 3}})"),
+              "model.hidden is 3, but the model linear has no width to choose — drop it, or choose mlp or squares");
+    EXPECT_EQ(verdict(R"({"model": "cnn", "dataset": "breast-cancer"})"),
+              "dataset.name is breast-cancer, which the model cnn can't take — it takes: digits");
+    EXPECT_EQ(verdict(R"({"training": {"batch_size": 1438}})"),
+              "training.batch_size is 1438, more than the 1437 training samples of digits — use at most that many");
+    EXPECT_EQ(verdict(R"({"training": {"batch_size": 1437}})"), "no error");
+    EXPECT_EQ(verdict(R"({"loss_scale": {"initial": 1, "floor": 2}})"),
+              "loss_scale.initial is 1, below loss_scale.floor (2) — start above the floor");
+    EXPECT_EQ(verdict(R"({"training": {"optimizer": {"momentum": 0.9}}})"),
+              "training.optimizer.momentum is 0.9, but adamw has no momentum — drop it, or use beta1");
+    EXPECT_EQ(verdict(R"({"training": {"optimizer": {"name": "sgd", "nesterov": true}}})"),
+              "training.optimizer.nesterov is true — Nesterov's momentum needs sgd, a momentum above 0 and no dampening");
+    EXPECT_EQ(verdict(R"({"training": {"optimizer": {"name": "sgd", "eps": 1}}})"), "training.optimizer.eps is 1, but sgd has none — drop it");
+    EXPECT_EQ(verdict(R"({"training": {"scheduler": {"name": "step", "t_max": 7}}})"),
+              "training.scheduler.t_max is 7, but the schedule step doesn't use it — drop it, or choose the schedule cosine");
+    EXPECT_EQ(verdict(R"({"fp32_islands": ["gate"]})"), "fp32_islands names \"gate\", which mlp has not — its modules are: hidden, relu, head");
+    EXPECT_EQ(verdict(R"({"model": "gated", "fp32_islands": ["gate", "gate.down"]})"), "no error");
+    EXPECT_EQ(verdict(R"({"name": ""})"), "name is empty — give the run a name");
+}
+
+TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
+    for (const char* text :
+         {R"({"launch": {"scope": "ranks"}})", R"({"launch": {"scope": "join"}})", R"({"launch": {"processes": 2}})",
+          R"({"observe": {"level": 1}})", R"({"observe": {"every_steps": 10}})", R"({"checkpoint": {"every": 1}})",
+          R"({"checkpoint": {"keep": 1}})", R"({"checkpoint": {"resume_from": "x"}})", R"({"cpu_half": "fast"})",
+          R"({"model": {"file": "m.pt"}})", R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})",
+          R"({"model": "gated", "fp32_islands": ["gate.mul"]})", R"({"fp32_islands": ["aten::mul"]})"})
+        EXPECT_EQ(code(text), ErrorCode::NotBuilt) << text;
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks"}})"), "launch.scope is ranks: not built yet — use process or thread");
+    EXPECT_EQ(verdict(R"({"observe": {"level": 2}})"),
+              "observe.level is 2: not built yet — use 0: loss, norm, scale, skips and memory of every step");
+}
+
+TEST(Validate, AllIssuesAreListedForTheWindow) {
+    const auto read = read_plan_json(R"({"model": {"name": "linear", "hidden": 3}, "observe": {"level": 1}})");
+    const auto issues = find_plan_issues(read->plan);
+    ASSERT_EQ(issues.size(), 2u);
+    EXPECT_EQ(issues[0].path, "model.hidden");
+    EXPECT_EQ(issues[1].path, "observe.level");
+}
+
+TEST(PlannedSteps, ShortBatchesAndWindowsCount) {
+    TrainingPlan training;
+    EXPECT_EQ(planned_steps(training, 1437), 45 * 4);
+    training.epochs = 1;
+    EXPECT_EQ(planned_steps(training, 1437), 45);
+    training.gradient_accumulation_steps = 4;
+    EXPECT_EQ(planned_steps(training, 1437), 12);  // 45 batches: 11 whole windows and one of a single batch
+    EXPECT_EQ(planned_steps(training, 1), 1);
+    training.max_steps = 7;
+    EXPECT_EQ(planned_steps(training, 1437), 7);
+}
+
+TEST(Catalogue, SplitsOfTheDesign) {
+    EXPECT_EQ(planned_samples({}).training, 1437);
+    EXPECT_EQ(planned_samples({}).validation, 360);
+    EXPECT_EQ(catalogue::held_out_samples(10, 0.1), 1);
+    EXPECT_EQ(catalogue::held_out_samples(30, 0.1), 3);
+    EXPECT_EQ(catalogue::held_out_samples(64, 0), 0);
+}
+
+TEST(Catalogue, EveryFieldAndDatasetItNamesExists) {
+    std::vector<std::string> paths;
+    for (const auto& model : catalogue::models()) {
+        paths.insert(paths.end(), model.fields.begin(), model.fields.end());
+        for (const std::string& id : model.datasets) EXPECT_NE(catalogue::find_dataset(id), nullptr) << id;
+        EXPECT_FALSE(model.modules.empty());
+    }
+    for (const auto* list : {&catalogue::optimizers(), &catalogue::schedulers()})
+        for (const auto& entry : *list) paths.insert(paths.end(), entry.fields.begin(), entry.fields.end());
+    for (const std::string& path : paths) EXPECT_NE(find_plan_field(path), nullptr) << path;
+    for (const auto& data : catalogue::datasets()) {
+        EXPECT_FALSE(data.licence.empty() || data.attribution.empty()) << data.id;
+        EXPECT_GT(data.samples, 0);
+    }
+}
+
+}  // namespace
+}  // namespace mantissa
