@@ -17,7 +17,7 @@ namespace mantissa {
 struct PlanFacts {
     std::optional<double> learning_rate, loss_scale_floor;
     std::string on_nonfinite;
-    std::string mode_source;  // "flag" "plan" ... ; empty when the plan doesn't say
+    std::string mode_source;  // "flag --mixed_precision"; empty when the plan doesn't say
 };
 
 struct RunEvidence {

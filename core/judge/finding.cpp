@@ -26,7 +26,7 @@ Finding& Finding::set(const std::string& name, std::string text) {
     return *this;
 }
 
-Finding& Finding::set(const std::string& name, const std::optional<std::string>& text) {
+Finding& Finding::set_if(const std::string& name, const std::optional<std::string>& text) {
     return text ? set(name, *text) : *this;
 }
 

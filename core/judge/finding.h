@@ -28,7 +28,7 @@ struct Finding {
     Finding& what(std::string variant);
     Finding& next(std::string variant);
     Finding& set(const std::string& name, std::string text);
-    Finding& set(const std::string& name, const std::optional<std::string>& text);  // empty: stays unfilled
+    Finding& set_if(const std::string& name, const std::optional<std::string>& text);  // empty: stays unfilled
     Finding& count(const std::string& name, std::int64_t number);
     Finding& number(const std::string& name, const std::optional<double>& number);
     Finding& fact(std::string key, TextValues fact_values);

@@ -127,7 +127,10 @@ std::vector<std::string> TextCatalogue::placeholders(std::string_view key) const
     std::vector<std::string> names;
     const auto entry = m_texts.find(key);
     if (entry == m_texts.end()) return names;
-    walk(entry->second, [](std::string_view) {}, [&](const Placeholder& placeholder) { names.push_back(placeholder.name); });
+    walk(
+        entry->second, [](std::string_view) {}, [&](const Placeholder& placeholder) {
+        if (!placeholder.counts) names.push_back(placeholder.name);
+    });
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;

@@ -22,7 +22,7 @@ class TextCatalogue {
     [[nodiscard]] Result<std::string> fill(std::string_view key, const TextValues& values = {}) const;
     [[nodiscard]] const std::string& language() const { return m_language; }
     [[nodiscard]] std::vector<std::string> keys() const;
-    /// Names of the placeholders of a text, sorted, each once.
+    /// Names of the values that a text shows, sorted, each once (both languages must agree; plural forms are a language's own).
     [[nodiscard]] std::vector<std::string> placeholders(std::string_view key) const;
 
   private:

@@ -1,0 +1,52 @@
+#include "judge/case.h"
+
+#include <algorithm>
+
+namespace mantissa {
+
+const IncidentRow* RunCase::first_incident(std::string_view kind) const {
+    const auto& incidents = run.rows.incidents;
+    const auto found = std::find_if(incidents.begin(), incidents.end(),
+                                    [&](const IncidentRow& incident) { return incident.kind == kind; });
+    return found == incidents.end() ? nullptr : &*found;
+}
+
+std::int64_t RunCase::incident_count(std::string_view kind) const {
+    const auto& incidents = run.rows.incidents;
+    return std::count_if(incidents.begin(), incidents.end(),
+                         [&](const IncidentRow& incident) { return incident.kind == kind; });
+}
+
+Case::Case(const ComparisonEvidence& evidence) : m_evidence(evidence) {
+    for (const RunEvidence& run : evidence.runs) {
+        m_runs.push_back({run, run_figures(run.rows.steps, run.plan.loss_scale_floor)});
+    }
+}
+
+const RunCase* Case::run(Precision mode) const {
+    const auto found = std::find_if(m_runs.begin(), m_runs.end(), [&](const RunCase& one) { return one.mode() == mode; });
+    return found == m_runs.end() ? nullptr : &*found;
+}
+
+const RunCase* Case::control() const {
+    const RunCase* found = run(Precision::No);
+    return found != nullptr && found->figures.attempts > 0 ? found : nullptr;
+}
+
+ControlHealth Case::control_health_until(std::optional<std::int64_t> step) const {
+    const RunCase* found = control();
+    return found == nullptr ? ControlHealth{} : control_health(found->run.rows.steps, step);
+}
+
+std::string place_name(const std::string& module, const std::string& op) {
+    if (module.empty()) return op;
+    return op.empty() ? module : module + "." + op;
+}
+
+std::string mode_list(const std::vector<Precision>& modes) {
+    std::string list;
+    for (const Precision mode : modes) list += (list.empty() ? "" : ", ") + std::string(to_string(mode));
+    return list;
+}
+
+}  // namespace mantissa

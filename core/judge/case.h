@@ -1,0 +1,48 @@
+#pragma once
+// The evidence of a comparison (or of one run) with the figures that all rules share, computed once.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/control_health.h"
+#include "judge/evidence.h"
+#include "judge/run_figures.h"
+
+namespace mantissa {
+
+struct RunCase {
+    const RunEvidence& run;
+    RunFigures figures;
+
+    [[nodiscard]] Precision mode() const { return run.summary.mode; }
+    [[nodiscard]] std::string mode_name() const { return to_string(run.summary.mode); }
+    [[nodiscard]] bool is_half() const { return mode() != Precision::No; }
+    [[nodiscard]] bool emulated() const { return run.summary.support == Support::Emulated; }
+    [[nodiscard]] bool finished() const { return run.summary.state == RunState::Finished; }
+    [[nodiscard]] const IncidentRow* first_incident(std::string_view kind) const;
+    [[nodiscard]] std::int64_t incident_count(std::string_view kind) const;
+};
+
+class Case {
+  public:
+    explicit Case(const ComparisonEvidence& evidence);  // keeps references: the evidence must outlive it
+
+    [[nodiscard]] const std::vector<RunCase>& runs() const { return m_runs; }
+    [[nodiscard]] const RunCase* run(Precision mode) const;
+    /// The run of mode `no`, once it has a step.
+    [[nodiscard]] const RunCase* control() const;
+    [[nodiscard]] ControlHealth control_health_until(std::optional<std::int64_t> step) const;
+    [[nodiscard]] bool times_shared() const { return m_evidence.order == "at-once"; }
+    [[nodiscard]] const ComparisonEvidence& evidence() const { return m_evidence; }
+
+  private:
+    const ComparisonEvidence& m_evidence;
+    std::vector<RunCase> m_runs;
+};
+
+/// "gate.mul" for module and op; one of them alone when the other is empty.
+[[nodiscard]] std::string place_name(const std::string& module, const std::string& op);
+/// "fp16, bf16"; empty for none.
+[[nodiscard]] std::string mode_list(const std::vector<Precision>& modes);
+
+}  // namespace mantissa

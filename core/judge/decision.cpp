@@ -1,0 +1,181 @@
+#include "judge/decision.h"
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "judge/decision_gates.h"
+
+namespace mantissa {
+namespace {
+
+constexpr double worth_it = 0.95;   // a ratio above that is no gain worth another precision
+constexpr double costs_more = 1.05;
+
+std::vector<Precision> half_modes(const Case& all) {
+    std::vector<Precision> modes;
+    for (const Precision mode : all.evidence().modes) {
+        if (mode != Precision::No) modes.push_back(mode);
+    }
+    for (const RunCase& one : all.runs()) {
+        if (one.is_half() && std::find(modes.begin(), modes.end(), one.mode()) == modes.end()) modes.push_back(one.mode());
+    }
+    return modes;
+}
+
+DecisionDraft not_decidable(std::string code, std::vector<Fact> reasons, const char* change) {
+    DecisionDraft draft;
+    draft.code = std::move(code);
+    draft.reasons = std::move(reasons);
+    draft.would_change_it.push_back({std::string("decisions.change.") + change, {}});
+    return draft;
+}
+
+std::vector<Fact> all_reasons(const std::vector<GateResult>& results) {
+    std::vector<Fact> reasons;
+    for (const GateResult& result : results) reasons.insert(reasons.end(), result.reasons.begin(), result.reasons.end());
+    return reasons;
+}
+
+/// What forbids a decision before any mode is looked at: an unfair comparison, a control that is missing, bad or incomplete.
+std::optional<DecisionDraft> obstacle(const Case& all, const Fairness& fairness, const std::vector<Fact>& reasons) {
+    if (fairness.known && !fairness.fair) return not_decidable("unfair", reasons, "fair");
+    const RunCase* control = all.control();
+    if (control == nullptr) return not_decidable("no_control", reasons, "control");
+    const ControlHealth health = all.control_health_until({});
+    if (!control->figures.in_trouble() && !health.grown() && control->finished()) return {};
+    if (control->figures.in_trouble()) {
+        DecisionDraft draft = not_decidable("control_nonfinite", reasons, "mend_control");
+        draft.values["step"] = readable_count(*control->figures.trouble_step());
+        return draft;
+    }
+    if (health.grown()) {
+        DecisionDraft draft = not_decidable("control_grown", reasons, "learning_rate");
+        draft.values["growth"] = readable_number(health.loss_growth.value_or(1.0));
+        draft.values["norm"] = readable_number(health.norm_growth.value_or(1.0));
+        return draft;
+    }
+    DecisionDraft draft = not_decidable("control_unfinished", reasons, "finish_control");
+    draft.values["steps"] = readable_count(control->figures.attempts);
+    draft.values["state"] = to_string(control->run.summary.state);
+    return draft;
+}
+
+bool gains(const GateResult& result) {
+    if (result.emulated) return false;
+    const double time = result.time_ratio.value_or(1.0), memory = result.memory_ratio.value_or(1.0);
+    return (time <= worth_it && memory <= costs_more) || (memory <= worth_it && time <= costs_more);
+}
+
+/// Cheaper first; within 5 % bf16 goes first, since it needs no loss scale.
+bool better(const GateResult& a, const GateResult& b) {
+    const double ta = a.time_ratio.value_or(1.0), tb = b.time_ratio.value_or(1.0);
+    if (ta < tb * worth_it || tb < ta * worth_it) return ta < tb;
+    if ((a.mode == Precision::Bf16) != (b.mode == Precision::Bf16)) return a.mode == Precision::Bf16;
+    return a.memory_ratio.value_or(1.0) < b.memory_ratio.value_or(1.0);
+}
+
+std::string names(const std::vector<GateResult>& results) {
+    std::vector<Precision> modes;
+    for (const GateResult& result : results) modes.push_back(result.mode);
+    return mode_list(modes);
+}
+
+DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std::vector<GateResult>& failed) {
+    DecisionDraft draft;
+    draft.mode = Precision::No;
+    const auto metric = all.control()->run.summary.metric;
+    std::stable_sort(passed.begin(), passed.end(), better);
+    std::vector<GateResult> gaining;
+    std::copy_if(passed.begin(), passed.end(), std::back_inserter(gaining), gains);
+    draft.values["control"] = metric ? readable_percent(*metric) : "-";
+    if (passed.empty()) {
+        draft.code = "keep_no_all_failed";
+        draft.values["failed"] = names(failed);
+    } else if (!gaining.empty()) {
+        const GateResult& best = gaining.front();
+        draft.mode = best.mode;
+        draft.code = "take";
+        draft.values["best"] = to_string(best.mode);
+        const auto own = all.run(best.mode)->run.summary.metric;
+        draft.values["metric"] = own ? readable_percent(*own) : "-";
+        draft.values["time"] = best.time_ratio ? "×" + readable_number(*best.time_ratio) : "-";
+        draft.values["memory"] = best.memory_ratio ? "×" + readable_number(*best.memory_ratio) : "-";
+    } else {
+        const bool emulated = std::any_of(passed.begin(), passed.end(), [](const GateResult& one) { return one.emulated; });
+        draft.code = emulated ? "keep_no_emulated" : "keep_no_no_gain";
+        draft.values["passed"] = names(passed);
+        draft.values["count"] = std::to_string(passed.size());
+        draft.values["best"] = to_string(passed.front().mode);
+        draft.values["device"] = all.control()->run.summary.device;
+    }
+    if (!failed.empty() && !passed.empty()) {
+        draft.code += "_some_failed";
+        draft.values["failed"] = names(failed);
+        draft.values["failed_count"] = std::to_string(failed.size());
+    }
+    return draft;
+}
+
+void add_what_would_change(const Case& all, const Fairness& fairness, const std::vector<GateResult>& results, DecisionDraft& draft) {
+    draft.would_change_it.push_back({"decisions.change.repetitions", {}});
+    std::vector<Precision> emulated;
+    for (const GateResult& result : results) {
+        if (result.emulated && result.failed_at == Gate::Passed) emulated.push_back(result.mode);
+    }
+    if (!emulated.empty()) draft.would_change_it.push_back({"decisions.change.native", {{"modes", mode_list(emulated)}}});
+    for (const GateResult& result : results) {
+        const RunCase* one = all.run(result.mode);
+        if (result.failed_at != Gate::Range || one == nullptr) continue;
+        const IncidentRow* incident = one->first_incident("activation_overflow");
+        std::string module = incident != nullptr ? incident->module : std::string();
+        if (module.empty() && one->run.trial && one->run.trial->headroom_bits && !(*one->run.trial->headroom_bits >= 0)) {
+            module = one->run.trial->headroom_module;
+        }
+        if (module.empty()) continue;
+        draft.would_change_it.push_back({"decisions.change.island", {{"mode", to_string(result.mode)}, {"module", module}}});
+    }
+    if (all.times_shared()) draft.would_change_it.push_back({"decisions.change.turns", {}});
+    if (!fairness.known) draft.would_change_it.push_back({"decisions.change.fairness_unknown", {}});
+}
+
+bool all_ended(const Case& all) {
+    return !all.runs().empty() && std::all_of(all.runs().begin(), all.runs().end(), [](const RunCase& one) {
+        return is_end_state(one.run.summary.state);
+    });
+}
+
+}  // namespace
+
+std::optional<DecisionDraft> decide(const Case& all, const Fairness& fairness) {
+    const auto modes = half_modes(all);
+    if (modes.empty() || !all_ended(all)) return {};
+    std::vector<GateResult> results, passed, failed;
+    for (const Precision mode : modes) results.push_back(pass_gates(all, mode));
+    for (const GateResult& result : results) (result.failed_at == Gate::Passed ? passed : failed).push_back(result);
+
+    const auto reasons = all_reasons(results);
+    if (auto blocked = obstacle(all, fairness, reasons)) return blocked;
+    const auto unfinished = std::find_if(passed.begin(), passed.end(), [](const GateResult& one) { return !one.finished; });
+    if (unfinished != passed.end()) {
+        DecisionDraft draft = not_decidable("unfinished", reasons, "finish");
+        draft.values["mode"] = to_string(unfinished->mode);
+        return draft;
+    }
+    if (std::any_of(passed.begin(), passed.end(), [](const GateResult& one) { return !one.metric_known; })) {
+        const bool data = all.control()->run.summary.validation_samples > 0 && all.control()->run.summary.metric.has_value();
+        return not_decidable(data ? "no_ruler" : "no_validation", reasons, data ? "repetitions" : "validation");
+    }
+    DecisionDraft draft = choose(all, passed, failed);
+    draft.reasons = reasons;
+    add_what_would_change(all, fairness, results, draft);
+    return draft;
+}
+
+Result<Decision> fill_decision(const DecisionDraft& draft, const TextCatalogue& texts) {
+    const auto text = texts.fill("decisions." + draft.code, draft.values);
+    if (!text) return text.error();
+    return Decision{draft.mode, "decision_" + draft.code, draft.values, *text, fill_facts(draft.reasons, texts),
+                    draft.confidence, fill_facts(draft.would_change_it, texts)};
+}
+
+}  // namespace mantissa

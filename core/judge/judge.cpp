@@ -1,0 +1,72 @@
+#include "judge/judge.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "judge/decision.h"
+#include "judge/fairness.h"
+#include "judge/texts.h"
+#include "judge/verdict_rules.h"
+#include "record/run_folder.h"
+
+namespace mantissa {
+
+Result<JudgedRun> judge_run(const std::filesystem::path& run_folder, std::string_view language) {
+    const auto texts = text_catalogue(language);
+    if (!texts) return texts.error();
+    auto run = load_run_evidence(run_folder);
+    if (!run) return run.error();
+    ComparisonEvidence evidence;
+    evidence.modes = {run->summary.mode};
+    evidence.runs.push_back(std::move(run).value());
+    const Case all(evidence);
+    return JudgedRun{evidence.runs.front().summary, fill_findings(apply_rules(all), **texts)};
+}
+
+Result<ComparisonRecord> judge_comparison(const std::filesystem::path& comparison_folder, std::string_view language) {
+    auto record = read_comparison(comparison_folder);
+    if (!record) return record.error();
+    const auto evidence = load_comparison_evidence(*record);
+    if (!evidence) return evidence.error();
+    return judge_evidence(std::move(record).value(), *evidence, language);
+}
+
+Result<ComparisonRecord> judge_evidence(ComparisonRecord record, const ComparisonEvidence& evidence, std::string_view language) {
+    const auto texts = text_catalogue(language);
+    if (!texts) return texts.error();
+    const Case all(evidence);
+    record.fairness = fill_fairness(compare_environments(evidence.runs, evidence.order), **texts);
+    record.verdicts = fill_findings(apply_rules(all), **texts);
+    record.decision.reset();
+    if (const auto draft = decide(all, record.fairness)) {
+        auto decision = fill_decision(*draft, **texts);
+        if (!decision) return decision.error();
+        record.decision = std::move(decision).value();
+    }
+    return record;
+}
+
+Result<void> write_verdicts(const std::filesystem::path& run_folder, const std::vector<Verdict>& verdicts) {
+    auto list = nlohmann::json::array();
+    for (const Verdict& verdict : verdicts) list.push_back(to_json(verdict));
+    return write_file_atomically(RunFolder{run_folder}.verdicts(), nlohmann::json{{"version", 1}, {"verdicts", list}}.dump(2) + "\n");
+}
+
+Result<std::vector<Verdict>> read_verdicts(const std::filesystem::path& run_folder) {
+    const auto path = RunFolder{run_folder}.verdicts();
+    const auto content = read_file(path);
+    if (!content) return content.error();
+    const auto json = nlohmann::json::parse(*content, nullptr, false);
+    if (!json.is_object() || !json.contains("verdicts") || !json.at("verdicts").is_array()) {
+        return Error{ErrorCode::InputOutput, path.string() + " holds no list of verdicts", {}};
+    }
+    std::vector<Verdict> verdicts;
+    for (const auto& entry : json.at("verdicts")) {
+        auto verdict = verdict_from_json(entry);
+        if (!verdict) return verdict.error();
+        verdicts.push_back(std::move(verdict).value());
+    }
+    return verdicts;
+}
+
+}  // namespace mantissa

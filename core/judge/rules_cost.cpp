@@ -1,0 +1,50 @@
+// Time and memory as measured, with the ratio to `no`. An emulated mode's speed is never judged (design rule 6).
+#include "base/numbers.h"
+#include "judge/verdict_rules.h"
+
+namespace mantissa::rules {
+namespace {
+
+constexpr double slower_limit = 1.1;
+constexpr std::int64_t enough_steps = 30;
+
+bool comparable(const RunCase& one, const RunCase& control) {
+    return one.is_half() && one.figures.attempts >= enough_steps && control.figures.attempts >= enough_steps;
+}
+
+}  // namespace
+
+std::vector<Finding> slower(const Case& all) {
+    std::vector<Finding> findings;
+    const RunCase* control = all.control();
+    if (control == nullptr || all.times_shared()) return findings;
+    for (const RunCase& one : all.runs()) {
+        const auto mine = one.run.summary.step_ms_median, theirs = control->run.summary.step_ms_median;
+        if (!comparable(one, *control) || one.run.summary.support != Support::Native) continue;
+        if (!mine || !theirs || *theirs <= 0 || *mine / *theirs <= slower_limit) continue;
+        findings.push_back(Finding("slower", "note", one.mode_name())
+                               .number("time", *mine)
+                               .number("control", *theirs)
+                               .set("ratio", readable_number(*mine / *theirs))
+                               .count("steps", one.figures.attempts)
+                               .set("device", one.run.summary.device));
+    }
+    return findings;
+}
+
+std::vector<Finding> memory_not_lower(const Case& all) {
+    std::vector<Finding> findings;
+    const RunCase* control = all.control();
+    if (control == nullptr) return findings;
+    for (const RunCase& one : all.runs()) {
+        const auto mine = one.run.summary.memory_peak_bytes, theirs = control->run.summary.memory_peak_bytes;
+        if (!comparable(one, *control) || mine <= 0 || theirs <= 0 || mine < theirs) continue;
+        findings.push_back(Finding("memory_not_lower", "note", one.mode_name())
+                               .set("memory", readable_bytes(static_cast<std::uint64_t>(mine)))
+                               .set("control", readable_bytes(static_cast<std::uint64_t>(theirs)))
+                               .set("ratio", readable_number(static_cast<double>(mine) / static_cast<double>(theirs))));
+    }
+    return findings;
+}
+
+}  // namespace mantissa::rules
