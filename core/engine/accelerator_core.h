@@ -1,0 +1,89 @@
+#pragma once
+// State shared by an Accelerator and everything it prepared. Thread: the one that trains. Not for direct use.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/accelerator_options.h"
+#include "engine/engine_error.h"
+#include "engine/loss_scaler.h"
+#include "engine/optimizer.h"
+#include "engine/step_facts.h"
+#include "torch_pch.h"
+
+namespace mantissa {
+
+/// A model's buffers before the forward pass of an attempt, to go back to when the attempt is skipped (BatchNorm, D9).
+struct PreparedModelState {
+    std::shared_ptr<torch::nn::Module> module;
+    std::vector<torch::Tensor> buffers, saved;
+    bool is_saved = false;
+};
+
+struct PreparedOptimizerState {
+    enum class Stage { Ready, Unscaled, Stepped };
+    std::shared_ptr<OptimizerCore> core;
+    Stage stage = Stage::Ready;
+    bool found_inf = false;
+    bool skipped = false;
+    double sum_of_squares = 0;
+};
+
+class AcceleratorCore {
+  public:
+    explicit AcceleratorCore(const AcceleratorOptions& options);
+
+    void enter_micro_batch();
+    void backward(const torch::Tensor& loss, double loss_factor);
+    /// First of clip, unscale_gradients and step: unscales, gives a short window its right weight, measures. Once per attempt.
+    void end_window(PreparedOptimizerState& optimizer);
+    void end_window_of_all();
+    void step(PreparedOptimizerState& optimizer);
+    void before_forward(PreparedModelState& model, const torch::Tensor* input);
+
+    std::shared_ptr<PreparedOptimizerState> add(std::shared_ptr<OptimizerCore> optimizer);
+    std::shared_ptr<PreparedModelState> add(std::shared_ptr<torch::nn::Module> model);
+    [[nodiscard]] std::vector<std::shared_ptr<PreparedOptimizerState>> optimizers_of(const OptimizerCore* core) const;
+    [[nodiscard]] bool any_skipped() const;
+
+    AcceleratorOptions options;
+    std::string precision_source;
+    Precision precision = Precision::No;
+    torch::Device device = torch::kCPU;
+    std::int64_t accumulation_steps = 1;
+    std::optional<LossScaler> scaler;
+    StepFacts facts;
+    bool sync_gradients = true;
+    bool end_of_data = false;
+
+  private:
+    void begin_attempt();
+    void finish_attempt();
+    void open_facts();
+    void refuse_inside_autocast(const char* what) const;
+    void refuse_second_backward(const torch::Tensor& loss) const;
+    static void refuse_half_weight(const torch::Tensor& parameter, const std::string& name);
+    /// Factor that gives the last, short window of a pass its right weight (upstream divides by the full count).
+    [[nodiscard]] double short_window_weight() const;
+    /// What rule 12 keeps away from the weights. An overflow under the scaler is a skip, not this, until the scale is at its floor.
+    [[nodiscard]] bool is_bad(const PreparedOptimizerState& optimizer) const;
+    [[noreturn]] void stop_for(const std::string& bad_parameter) const;
+    [[nodiscard]] std::string name_of(const torch::Tensor& parameter) const;
+    [[nodiscard]] std::string first_nonfinite_parameter(const PreparedOptimizerState& optimizer) const;
+
+    std::vector<std::shared_ptr<PreparedOptimizerState>> m_optimizers;
+    std::vector<std::shared_ptr<PreparedModelState>> m_models;
+    std::unordered_map<const c10::TensorImpl*, std::string> m_parameter_names;
+    std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> m_seen_losses;  // of this attempt: a second backward is refused
+    std::vector<torch::Tensor> m_losses;                                  // detached
+    std::int64_t m_micro_step = 0;
+    std::int64_t m_window_size = 0;  // micro-batches entered since the last finished attempt
+    std::int64_t m_attempts = 0;
+    bool m_attempt_open = false;  // a backward since the last finished attempt
+    bool m_facts_open = false;    // facts of the attempt are being filled
+};
+
+}  // namespace mantissa

@@ -1,0 +1,44 @@
+#include "engine/autocast_scope.h"
+
+namespace mantissa {
+
+at::ScalarType autocast_dtype(Precision precision) {
+    switch (precision) {
+        case Precision::No: return at::kFloat;
+        case Precision::Fp16: return at::kHalf;
+        case Precision::Bf16: return at::kBFloat16;
+        case Precision::Fp8: return at::kBFloat16;  // fp8 layers run under bf16 autocast
+    }
+    return at::kFloat;
+}
+
+AutocastScope::AutocastScope(at::DeviceType device, at::ScalarType dtype, bool enabled, bool cache)
+    : m_device(device),
+      m_previous_dtype(at::autocast::get_autocast_dtype(device)),
+      m_previous_enabled(at::autocast::is_autocast_enabled(device)),
+      m_previous_cache(at::autocast::is_autocast_cache_enabled()),
+      m_is_active(true) {
+    at::autocast::set_autocast_enabled(device, enabled);
+    if (enabled) {
+        at::autocast::set_autocast_dtype(device, dtype);
+    }
+    at::autocast::set_autocast_cache_enabled(cache);
+    at::autocast::increment_nesting();
+}
+
+AutocastScope::~AutocastScope() {
+    if (!m_is_active) {
+        return;
+    }
+    // The cast cache is keyed by the identity of a weight, not its version: what outlives an update is stale.
+    if (at::autocast::decrement_nesting() == 0) {
+        at::autocast::clear_cache();
+    }
+    at::autocast::set_autocast_enabled(m_device, m_previous_enabled);
+    at::autocast::set_autocast_dtype(m_device, m_previous_dtype);
+    at::autocast::set_autocast_cache_enabled(m_previous_cache);
+}
+
+bool is_inside_autocast(at::DeviceType device) { return at::autocast::is_autocast_enabled(device); }
+
+}  // namespace mantissa

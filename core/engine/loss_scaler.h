@@ -1,0 +1,30 @@
+#pragma once
+// Loss scaling on tensors: LossScaleSchedule says the scale, at::_amp_foreach_non_finite_check_and_unscale_ does the work.
+#include <vector>
+
+#include "engine/loss_scale_schedule.h"
+#include "torch_pch.h"
+
+namespace mantissa {
+
+class LossScaler {
+  public:
+    LossScaler(const LossScalePlan& plan, torch::Device device);
+
+    [[nodiscard]] torch::Tensor scale(const torch::Tensor& loss) const { return loss * m_scale; }
+    /// Multiplies the gradients by 1/scale in place. True if a scaled gradient was not finite (one read of the device).
+    [[nodiscard]] bool unscale(const std::vector<torch::Tensor>& gradients);
+
+    /// Once per iteration, however many optimizers there are.
+    void record(GradientFinding finding);
+    void restore(const LossScaleSchedule::State& state);
+    [[nodiscard]] const LossScaleSchedule& schedule() const { return m_schedule; }
+
+  private:
+    void renew_tensors();
+
+    LossScaleSchedule m_schedule;
+    torch::Tensor m_scale, m_inverse_scale, m_found_inf;
+};
+
+}  // namespace mantissa

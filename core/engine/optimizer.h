@@ -1,0 +1,80 @@
+#pragma once
+// SGD, Adam and AdamW. `Exact` repeats torch.optim of Python (2.11, single-tensor path) operation by operation, so that the bits
+// are the same; `Fused` calls at::_fused_*_. The state lies on the heap: a handle moves freely and schedulers stay bound to it.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/run_plan.h"
+#include "torch_pch.h"
+
+namespace mantissa {
+
+struct ParameterGroup {
+    std::vector<torch::Tensor> parameters;
+    double learning_rate = 1e-3;
+    double initial_learning_rate = 1e-3;  // before any scheduler
+    double momentum = 0;                  // SGD's momentum, Adam's beta1: what OneCycleLR cycles
+    double weight_decay = 0;
+};
+
+class OptimizerCore {
+  public:
+    virtual ~OptimizerCore() = default;
+    /// One update from the gradients that are there; parameters without one are left out, as in Python.
+    virtual void update() = 0;
+    [[nodiscard]] virtual const char* name() const = 0;
+    [[nodiscard]] virtual std::int64_t state_bytes() const = 0;
+
+    [[nodiscard]] std::vector<ParameterGroup>& groups() { return m_groups; }
+    [[nodiscard]] const std::vector<ParameterGroup>& groups() const { return m_groups; }
+    void add_group(ParameterGroup group);
+    void zero_grad();
+    /// Gradients of all parameters that have one.
+    [[nodiscard]] std::vector<torch::Tensor> gradients() const;
+
+  protected:
+    std::vector<ParameterGroup> m_groups;
+};
+
+/// Raw optimizer, to be moved into prepare(). A moved-from handle refuses with a sentence.
+class Optimizer {
+  public:
+    explicit Optimizer(std::shared_ptr<OptimizerCore> core) : m_core(std::move(core)) {}
+    Optimizer(Optimizer&&) = default;
+    Optimizer& operator=(Optimizer&&) = default;
+
+    [[nodiscard]] const std::shared_ptr<OptimizerCore>& core() const;
+    [[nodiscard]] double learning_rate() const { return core()->groups().at(0).learning_rate; }
+
+  private:
+    std::shared_ptr<OptimizerCore> m_core;
+};
+
+struct SgdOptions {
+    double learning_rate = 1e-3;
+    double momentum = 0, dampening = 0, weight_decay = 0;
+    bool nesterov = false, maximize = false;
+    OptimizerImplementation implementation = OptimizerImplementation::Exact;
+};
+
+struct AdamOptions {
+    double learning_rate = 1e-3;
+    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+    double weight_decay = 0;
+    bool amsgrad = false, maximize = false;
+    OptimizerImplementation implementation = OptimizerImplementation::Exact;
+};
+
+/// Options are validated here; a bad value is an EngineError that names it.
+[[nodiscard]] Optimizer sgd(std::vector<torch::Tensor> parameters, const SgdOptions& options = {});
+[[nodiscard]] Optimizer adam(std::vector<torch::Tensor> parameters, const AdamOptions& options = {});
+/// Decoupled weight decay; Python's default for it is 0.01.
+[[nodiscard]] Optimizer adamw(std::vector<torch::Tensor> parameters,
+                              const AdamOptions& options = {.weight_decay = 0.01});
+
+/// From a plan ("sgd" "adam" "adamw"); an unset weight decay is the optimizer's own default.
+[[nodiscard]] Optimizer make_optimizer(const OptimizerPlan& plan, std::vector<torch::Tensor> parameters);
+
+}  // namespace mantissa

@@ -1,0 +1,108 @@
+#include "engine/precision_choice.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+#include "base/numbers.h"
+#include "engine/engine_error.h"
+
+namespace mantissa {
+namespace {
+
+std::optional<std::string> environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::optional<bool> truth(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const char* yes : {"y", "yes", "t", "true", "on", "1"}) {
+        if (text == yes) return true;
+    }
+    for (const char* no : {"n", "no", "f", "false", "off", "0"}) {
+        if (text == no) return false;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+ChosenPrecision choose_precision(std::optional<Precision> argument) {
+    ChosenPrecision chosen;
+    if (argument) {
+        chosen = {*argument, "argument"};
+    } else if (const auto text = environment("ACCELERATE_MIXED_PRECISION")) {
+        const auto precision = parse_precision(*text);
+        if (!precision) {
+            throw EngineError({ErrorCode::BadPlan,
+                               "ACCELERATE_MIXED_PRECISION in the environment is '" + *text + "'",
+                               "use no, fp16, bf16 or fp8"});
+        }
+        chosen = {*precision, "ACCELERATE_MIXED_PRECISION"};
+    } else {
+        chosen = {Precision::No, "default"};
+    }
+    if (chosen.precision == Precision::Fp8) {
+        throw EngineError({ErrorCode::UnsupportedPrecision,
+                           "fp8 (from the " + chosen.source + ") is not built into this engine yet",
+                           "choose bf16, fp16 or no; it is never replaced in silence"});
+    }
+    return chosen;
+}
+
+std::string choose_device_name(const std::string& argument) {
+    if (!argument.empty()) {
+        return argument;
+    }
+    if (const auto device = environment("ACCELERATE_TORCH_DEVICE")) {
+        return *device;
+    }
+    if (const auto text = environment("ACCELERATE_USE_CPU")) {
+        const auto use_cpu = truth(*text);
+        if (!use_cpu) {
+            throw EngineError({ErrorCode::BadPlan, "ACCELERATE_USE_CPU in the environment is '" + *text + "'",
+                               "use true or false"});
+        }
+        if (*use_cpu) {
+            return "cpu";
+        }
+    }
+    return "auto";
+}
+
+std::int64_t choose_accumulation_steps(std::optional<std::int64_t> argument) {
+    std::string source = "gradient_accumulation_steps";
+    std::optional<std::int64_t> steps = argument;
+    std::string text = argument ? std::to_string(*argument) : "";
+    if (!argument) {
+        const auto value = environment("ACCELERATE_GRADIENT_ACCUMULATION_STEPS");
+        if (!value) {
+            return 1;
+        }
+        source = "ACCELERATE_GRADIENT_ACCUMULATION_STEPS in the environment";
+        text = *value;
+        steps = parse_int(*value);
+    }
+    if (!steps || *steps < 1) {
+        throw EngineError({ErrorCode::BadPlan, source + " is '" + text + "'", "use a whole number from 1 up"});
+    }
+    return *steps;
+}
+
+void fix_process_precision(Precision precision) {
+    static std::mutex mutex;
+    static std::optional<Precision> fixed;  // protected by mutex
+    const std::lock_guard lock(mutex);
+    if (fixed && *fixed != precision) {
+        throw EngineError({ErrorCode::UnsupportedPrecision,
+                           std::string("this process trains in ") + to_string(*fixed) + ", so an Accelerator in " +
+                               to_string(precision) + " can't be made in it",
+                           "start a fresh process for each mode"});
+    }
+    fixed = precision;
+}
+
+}  // namespace mantissa

@@ -1,0 +1,74 @@
+#pragma once
+// Learning-rate schedulers in Python's recursive formulas (torch.optim.lr_scheduler 2.11): the closed forms differ in the last
+// bits of most steps. A scheduler is bound to the heap state of the optimizer that it was made for.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/optimizer.h"
+
+namespace mantissa {
+
+class SchedulerCore {
+  public:
+    explicit SchedulerCore(std::shared_ptr<OptimizerCore> optimizer);
+    virtual ~SchedulerCore() = default;
+
+    /// The step that Python's constructor makes; done by the functions below.
+    void initial_step();
+    virtual void step();
+    [[nodiscard]] virtual std::optional<std::int64_t> total_steps() const { return std::nullopt; }
+    [[nodiscard]] std::int64_t step_count() const { return m_step_count; }
+    [[nodiscard]] const std::shared_ptr<OptimizerCore>& optimizer() const { return m_optimizer; }
+
+  protected:
+    /// Next learning rate of group `index`, whose current one is `rate` and first one `base`.
+    virtual double next_rate(double rate, double base, std::size_t index) = 0;
+    void apply_rates();
+
+    std::shared_ptr<OptimizerCore> m_optimizer;
+    std::vector<double> m_base_rates;
+    std::int64_t m_last_epoch = -1;
+    std::int64_t m_step_count = 0;
+    bool m_is_initial = false;
+};
+
+/// Raw scheduler, to be moved into prepare().
+class Scheduler {
+  public:
+    explicit Scheduler(std::shared_ptr<SchedulerCore> core) : m_core(std::move(core)) {}
+    Scheduler(Scheduler&&) = default;
+    Scheduler& operator=(Scheduler&&) = default;
+    [[nodiscard]] const std::shared_ptr<SchedulerCore>& core() const;
+
+  private:
+    std::shared_ptr<SchedulerCore> m_core;
+};
+
+struct OneCycleOptions {
+    double max_lr = 0.1;
+    std::int64_t total_steps = 0;
+    double pct_start = 0.3, div_factor = 25.0, final_div_factor = 1e4;
+    bool cosine = true, cycle_momentum = true, three_phase = false;
+    double base_momentum = 0.85, max_momentum = 0.95;
+};
+
+[[nodiscard]] Scheduler constant(const Optimizer& optimizer);  // the learning rate stays
+[[nodiscard]] Scheduler step_lr(const Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1);
+[[nodiscard]] Scheduler multi_step_lr(const Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma = 0.1);
+[[nodiscard]] Scheduler constant_lr(const Optimizer& optimizer, double factor = 1.0 / 3, std::int64_t total_iters = 5);
+[[nodiscard]] Scheduler linear_lr(const Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0,
+                                  std::int64_t total_iters = 5);
+[[nodiscard]] Scheduler exponential_lr(const Optimizer& optimizer, double gamma);
+[[nodiscard]] Scheduler polynomial_lr(const Optimizer& optimizer, std::int64_t total_iters = 5, double power = 1.0);
+[[nodiscard]] Scheduler cosine_lr(const Optimizer& optimizer, std::int64_t t_max, double eta_min = 0.0);
+[[nodiscard]] Scheduler cosine_restarts_lr(const Optimizer& optimizer, std::int64_t t_0, std::int64_t t_mult = 1,
+                                           double eta_min = 0.0);
+[[nodiscard]] Scheduler one_cycle_lr(const Optimizer& optimizer, const OneCycleOptions& options);
+
+/// From a plan ("constant" "step" "linear" "cosine" "one_cycle"). `plan_steps` stands in for total_steps = 0.
+[[nodiscard]] Scheduler make_scheduler(const SchedulerPlan& plan, const Optimizer& optimizer, std::int64_t plan_steps);
+
+}  // namespace mantissa

@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace mantissa {
+
+/// What one attempt of the optimizer was: filled by the prepared optimizers' steps, complete after the last of them, and also
+/// when a step threw NonFinite.
+struct StepFacts {
+    std::int64_t step = -1;     // number of the attempt, from 0
+    std::vector<double> losses;  // of the micro-batches: unscaled, before division and before the loss factor
+    double loss = 0;             // their mean
+    bool nonfinite_loss = false;
+    double learning_rate = 0;    // of group 0 of the first optimizer, as used
+    double grad_norm = 0;        // unscaled, before clipping
+    std::int64_t nonfinite_grads = 0;  // elements
+    std::optional<double> loss_scale;             // as used; empty without a scaler
+    std::optional<std::int64_t> growth_tracker;   // after the attempt
+    std::optional<double> loss_scale_after;
+    bool found_inf = false;       // a gradient overflowed under the scaler
+    bool skipped = false;         // no weight of at least one optimizer moved
+    bool scale_collapsed = false;  // an overflow wanted to go below the floor
+};
+
+}  // namespace mantissa
