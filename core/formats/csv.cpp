@@ -159,7 +159,7 @@ Result<CsvTable> CsvReader::read() {
         }
         if (auto done = split(text); !done) return done.error();
         if (first && is_header()) {
-            m_table.header = m_fields;
+            for (const std::string& field : m_fields) m_table.header.emplace_back(trimmed(field));
             m_table.first_line = 2;
             const bool names = m_options.header != CsvHeader::FreeForm;
             const auto count = static_cast<std::int64_t>(m_fields.size());

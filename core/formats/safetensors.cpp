@@ -23,14 +23,20 @@ struct TypeRow {
     const char* name;
     std::size_t bytes;
 };
-constexpr std::array<TypeRow, 8> types{{{TensorType::F64, "F64", 8},
+// In the order in which the reference writer puts tensors into a file (which keeps every tensor aligned).
+constexpr std::array<TypeRow, 8> types{{{TensorType::I64, "I64", 8},
+                                        {TensorType::F64, "F64", 8},
                                         {TensorType::F32, "F32", 4},
-                                        {TensorType::F16, "F16", 2},
-                                        {TensorType::BF16, "BF16", 2},
-                                        {TensorType::I64, "I64", 8},
                                         {TensorType::I32, "I32", 4},
+                                        {TensorType::BF16, "BF16", 2},
+                                        {TensorType::F16, "F16", 2},
                                         {TensorType::U8, "U8", 1},
                                         {TensorType::Bool, "BOOL", 1}}};
+
+std::size_t file_rank(TensorType type) {
+    return static_cast<std::size_t>(
+        std::find_if(types.begin(), types.end(), [&](const TypeRow& row) { return row.type == type; }) - types.begin());
+}
 
 Error short_file(const std::string& source, std::uint64_t size) {
     return {ErrorCode::InputOutput, source + " is no safetensors file: it has only " + std::to_string(size) + " bytes", ""};
@@ -122,7 +128,7 @@ Result<void> write_safetensors(const std::filesystem::path& path, const SafeTens
         order.push_back(&entry);
     }
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-        return bytes_per_element(a->second.type) > bytes_per_element(b->second.type);
+        return file_rank(a->second.type) < file_rank(b->second.type);
     });
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
     if (!metadata.empty()) header["__metadata__"] = metadata;

@@ -39,7 +39,7 @@ struct SafeTensorLimits {
 /// `metadata` (may be null) receives the texts of "__metadata__".
 Result<SafeTensors> read_safetensors(const std::filesystem::path& path, std::map<std::string, std::string>* metadata = nullptr,
                                      const SafeTensorLimits& limits = {});
-/// Atomic. Order as the reference writer's: larger elements first, then by name; the header is padded to a multiple of 8 bytes.
+/// Atomic. Byte for byte what the reference writer makes of the same tensors: ordered by type, then by name; padded header.
 Result<void> write_safetensors(const std::filesystem::path& path, const SafeTensors& tensors,
                                const std::map<std::string, std::string>& metadata = {});
 
