@@ -32,7 +32,7 @@ void RunSeries::append(std::span<const StepRow> rows) {
 
 void RunSeries::appendOne(const StepRow& row) {
     const auto put = [this](Quantity quantity, double value) {
-        m_columns[static_cast<std::size_t>(quantity)].push_back(std::isfinite(value) ? value : missing);
+        m_columns[static_cast<std::size_t>(quantity)].push_back(value);
     };
     if (m_steps.empty()) {
         m_startNs = row.time_ns - row.step_ns;

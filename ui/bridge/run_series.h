@@ -11,7 +11,7 @@
 
 namespace mantissa::ui {
 
-/// What a chart can show of a step. NaN in a column means: not finite, or not measured (bad steps stand in `marks`).
+/// What a chart can show of a step. Values are raw: NaN and Inf are real in the first two; in the others NaN means not measured.
 enum class Quantity { Loss, GradientNorm, LossScale, LearningRate, MemoryPeak, StepTime, Throughput };
 inline constexpr std::size_t quantityCount = 7;
 

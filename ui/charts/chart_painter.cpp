@@ -1,0 +1,201 @@
+#include "ui/charts/chart_painter.h"
+
+#include <algorithm>
+
+namespace mantissa::ui {
+namespace {
+
+constexpr double diamondRadius = 7;
+constexpr double narrowestCell = 3;
+
+QColor faded(QColor colour, double opacity) {
+    colour.setAlphaF(static_cast<float>(opacity));
+    return colour;
+}
+
+void drawDiamond(QPainter& painter, QPointF centre, double radius) {
+    const QPointF corners[] = {centre + QPointF(0, -radius), centre + QPointF(radius * 0.85, 0),
+                               centre + QPointF(0, radius), centre + QPointF(-radius * 0.85, 0)};
+    painter.drawConvexPolygon(corners, 4);
+}
+
+}  // namespace
+
+ChartPainter::ChartPainter(QPainter& painter, const ChartScene& scene, const ThemeColours& colours)
+    : m_painter(painter), m_scene(scene), m_colours(colours) {}
+
+void ChartPainter::paintBelow() {
+    const QRectF& plot = m_scene.plot;
+    const double labelHeight = m_painter.fontMetrics().height();
+    m_painter.setRenderHint(QPainter::Antialiasing, false);
+    for (const AxisTick& tick : m_scene.yTicks) {
+        const double y = m_scene.toPixelY(tick.position);
+        m_painter.setPen(m_colours.grid);
+        m_painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
+        m_painter.setPen(m_colours.muted);
+        m_painter.drawText(QRectF(0, y - labelHeight / 2, plot.left() - 7, labelHeight),
+                           Qt::AlignRight | Qt::AlignVCenter, tick.text);
+    }
+    m_painter.setPen(m_colours.muted);
+    if (m_scene.hasXLabels) {
+        const double top = (m_scene.ledger.isEmpty() ? plot.bottom() : m_scene.ledger.bottom()) + 4;
+        for (const AxisTick& tick : m_scene.xTicks) {
+            const double half = m_painter.fontMetrics().horizontalAdvance(tick.text) / 2.0 + 2;
+            const double x = std::clamp(m_scene.toPixelX(tick.position), half, m_scene.view.right() - half);
+            m_painter.drawText(QRectF(x - half, top, 2 * half, labelHeight), Qt::AlignCenter, tick.text);
+        }
+    }
+    if (!m_scene.emptyText.isEmpty()) {
+        m_painter.drawText(plot, Qt::AlignCenter | Qt::TextWordWrap, m_scene.emptyText);
+    }
+    for (const SceneLane& lane : m_scene.lanes) {
+        paintLane(lane);
+    }
+}
+
+void ChartPainter::paintLane(const SceneLane& lane) {
+    m_painter.setPen(m_colours.muted);
+    m_painter.drawText(QRectF(0, lane.area.center().y() - 10, m_scene.plot.left() - 7, 20),
+                       Qt::AlignRight | Qt::AlignVCenter, lane.name);
+    if (lane.area.width() > 0) {
+        m_painter.fillRect(lane.area, faded(lane.colour, 0.25));
+    }
+    for (const LedgerCell& cell : lane.cells) {
+        paintLaneCell(lane, cell);
+    }
+    if (lane.isStopped) {
+        const double side = lane.area.height() - 2;
+        m_painter.fillRect(QRectF(lane.area.right() + 2, lane.area.top() + 1, side, side), m_colours.text);
+    }
+    paintLaneText(lane);
+}
+
+// The kinds differ in form too, not in colour alone: probing is a plain tick, a fault stands out above and below the lane, a
+// non-finite step is a filled block that the mark's line runs into.
+void ChartPainter::paintLaneCell(const SceneLane& lane, const LedgerCell& cell) {
+    const double columnWidth = m_scene.plot.width() / std::max(1.0, std::floor(m_scene.plot.width()));
+    const double x = m_scene.plot.left() + (cell.column + 0.5) * columnWidth;
+    QRectF area(x - narrowestCell / 2, lane.area.top(), narrowestCell, lane.area.height());
+    switch (cell.worst) {
+        case StepFate::Applied: return;
+        case StepFate::SkipProbing: m_painter.fillRect(area, lane.colour); return;
+        case StepFate::SkipFault:
+            m_painter.fillRect(area.adjusted(0, -2, 0, 2), m_colours.error);
+            return;
+        case StepFate::Nonfinite:
+            m_painter.fillRect(area.adjusted(-0.5, 0, 0.5, 0), m_colours.nonfinite);
+            return;
+    }
+}
+
+void ChartPainter::paintLaneText(const SceneLane& lane) {
+    if (lane.text.isEmpty()) {
+        return;
+    }
+    const double width = m_painter.fontMetrics().horizontalAdvance(lane.text) + 4;
+    const double after = lane.area.right() + (lane.isStopped ? lane.area.height() + 6 : 8);
+    QRectF area(after, lane.area.top() - 4, width, lane.area.height() + 8);
+    if (area.right() > m_scene.plot.right()) {  // no room behind the lane's end: on it, over its own ground
+        area.moveRight(m_scene.plot.right() - 2);
+        m_painter.fillRect(area.adjusted(-4, 4, 2, -4), faded(m_colours.surface, 0.85));
+    }
+    m_painter.setPen(m_colours.muted);
+    m_painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, lane.text);
+}
+
+void ChartPainter::paintAbove() {
+    m_painter.setRenderHint(QPainter::Antialiasing, true);
+    for (const SceneDot& dot : m_scene.dots) {
+        m_painter.setPen(QPen(dot.colour, 2));
+        m_painter.setBrush(m_colours.surface);
+        m_painter.drawEllipse(dot.at, 4, 4);
+    }
+    double labelledUpTo[8] = {};
+    for (const SceneMark& mark : m_scene.marks) {
+        paintMark(mark, labelledUpTo[mark.row % 8]);
+    }
+    paintCursor();
+    if (m_scene.rubberBand) {
+        m_painter.setPen(m_colours.accent);
+        m_painter.setBrush(faded(m_colours.accent, 0.15));
+        m_painter.drawRect(*m_scene.rubberBand);
+    }
+}
+
+void ChartPainter::paintMark(const SceneMark& mark, double& labelledUpTo) {
+    const QColor colour = m_colours.nonfinite;
+    const double y = m_scene.plot.top() + 12 + 17.0 * mark.row;
+    const double bottom = m_scene.ledger.isEmpty() ? m_scene.plot.bottom() : m_scene.ledger.bottom();
+    m_painter.setPen(QPen(colour, 1.5));
+    m_painter.drawLine(QPointF(mark.x, m_scene.plot.top()), QPointF(mark.x, bottom));
+    m_painter.setPen(Qt::NoPen);
+    m_painter.setBrush(colour);
+    if (mark.width > 1) {
+        m_painter.drawRect(QRectF(mark.x, y - 2, mark.width, 4));
+    }
+    drawDiamond(m_painter, {mark.x, y}, diamondRadius);
+    if (mark.label.isEmpty() || mark.x < labelledUpTo) {
+        return;
+    }
+    QFont font = m_painter.font();
+    const QFont plain = font;
+    font.setWeight(QFont::DemiBold);
+    m_painter.setFont(font);
+    const double width = m_painter.fontMetrics().horizontalAdvance(mark.label) + 2;
+    double left = mark.x + std::max(diamondRadius, mark.width) + 5;
+    if (left + width > m_scene.plot.right()) {
+        left = mark.x - diamondRadius - 5 - width;
+    }
+    const QRectF area(left, y - 9, width, 18);
+    m_painter.fillRect(area.adjusted(-2, 1, 2, -1), faded(m_colours.surface, 0.8));
+    m_painter.setPen(m_colours.nonfinite.lightness() > 160 && m_colours.surface.lightness() > 128
+                         ? m_colours.nonfinite.darker(130)
+                         : m_colours.nonfinite);
+    m_painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, mark.label);
+    m_painter.setFont(plain);
+    labelledUpTo = area.right() + 6;
+}
+
+void ChartPainter::paintCursor() {
+    if (!m_scene.cursorX) {
+        return;
+    }
+    const double bottom = m_scene.ledger.isEmpty() ? m_scene.plot.bottom() : m_scene.ledger.bottom();
+    m_painter.setPen(QPen(m_colours.muted, 1));
+    m_painter.drawLine(QPointF(*m_scene.cursorX, m_scene.plot.top()), QPointF(*m_scene.cursorX, bottom));
+    if (!m_scene.cursorLines.empty()) {
+        paintCursorBox();
+    }
+}
+
+void ChartPainter::paintCursorBox() {
+    const QFontMetricsF metrics(m_painter.font());
+    double names = 0, values = 0;
+    for (const SceneCursorLine& line : m_scene.cursorLines) {
+        names = std::max(names, metrics.horizontalAdvance(line.name));
+        values = std::max(values, metrics.horizontalAdvance(line.value));
+    }
+    const double lineHeight = metrics.height();
+    const double width = std::max(metrics.horizontalAdvance(m_scene.cursorTitle), names + values + 14) + 16;
+    const double height = lineHeight * (1 + static_cast<double>(m_scene.cursorLines.size())) + 10;
+    QRectF box(*m_scene.cursorX + 10, m_scene.plot.top() + 4, width, height);
+    if (box.right() > m_scene.view.right()) {
+        box.moveRight(*m_scene.cursorX - 10);
+    }
+    m_painter.setPen(m_colours.border);
+    m_painter.setBrush(faded(m_colours.surface, 0.94));
+    m_painter.drawRoundedRect(box, 4, 4);
+    QRectF row = box.adjusted(8, 5, -8, 0);
+    row.setHeight(lineHeight);
+    m_painter.setPen(m_colours.muted);
+    m_painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, m_scene.cursorTitle);
+    for (const SceneCursorLine& line : m_scene.cursorLines) {
+        row.translate(0, lineHeight);
+        m_painter.setPen(line.colour);
+        m_painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, line.name);
+        m_painter.setPen(line.isBad ? m_colours.nonfinite : m_colours.text);
+        m_painter.drawText(row, Qt::AlignRight | Qt::AlignVCenter, line.value);
+    }
+}
+
+}  // namespace mantissa::ui

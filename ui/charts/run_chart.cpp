@@ -1,0 +1,234 @@
+#include "ui/charts/run_chart.h"
+
+#include <QEvent>
+#include <QtCharts/QChart>
+#include <QtCharts/QLineSeries>
+#include <QtCharts/QValueAxis>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/charts/run_chart_curve.h"
+
+namespace mantissa::ui {
+
+RunChart::RunChart(Theme& theme, StepRange& range, QWidget* parent)
+    : QChartView(new QChart, parent), m_theme(theme), m_range(range), m_xAxis(new QValueAxis(this)),
+      m_yAxis(new QValueAxis(this)) {
+    chart()->legend()->hide();
+    chart()->setBackgroundVisible(false);
+    chart()->setMargins(QMargins(0, 0, 0, 0));
+    chart()->setAnimationOptions(QChart::NoAnimation);
+    for (QValueAxis* axis : {m_xAxis, m_yAxis}) {
+        axis->setVisible(false);
+    }
+    chart()->addAxis(m_xAxis, Qt::AlignBottom);
+    chart()->addAxis(m_yAxis, Qt::AlignLeft);
+    setFrameShape(QFrame::NoFrame);
+    setRenderHint(QPainter::Antialiasing);
+    setBackgroundBrush(Qt::NoBrush);
+    setStyleSheet(QStringLiteral("background: transparent;"));
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    connect(&m_range, &StepRange::changed, this, &RunChart::refresh);
+    connect(&m_range, &StepRange::cursorChanged, this, [this] {
+        updateCursor();
+        viewport()->update();
+    });
+    connect(&m_theme, &Theme::changed, this, [this] {
+        applyPens();
+        refresh();
+    });
+}
+
+RunChart::~RunChart() = default;
+
+void RunChart::setRuns(std::vector<ChartRun> runs) {
+    m_runs = std::move(runs);
+    for (const std::unique_ptr<Curve>& curve : m_curves) {
+        for (auto* pool : {&curve->raw, &curve->smooth}) {
+            for (QLineSeries* series : *pool) {
+                chart()->removeSeries(series);
+                series->deleteLater();
+            }
+        }
+    }
+    m_curves.clear();
+    for (const ChartRun& run : m_runs) {
+        auto curve = std::make_unique<Curve>();
+        curve->mode = run.mode;
+        curve->column.reset(m_options);
+        m_curves.push_back(std::move(curve));
+    }
+    refresh();
+}
+
+void RunChart::setOptions(const PlotOptions& options) {
+    if (options == m_options) {
+        return;
+    }
+    m_options = options;
+    for (const std::unique_ptr<Curve>& curve : m_curves) {
+        curve->column.reset(m_options);
+    }
+    applyPens();
+    refresh();
+}
+
+void RunChart::setHasLedger(bool hasLedger) {
+    m_hasLedger = hasLedger;
+    refresh();
+}
+
+void RunChart::setCompact(bool compact) {
+    m_isCompact = compact;
+    refresh();
+}
+
+void RunChart::setEmptyText(const QString& text) {
+    m_emptyText = text;
+    refresh();
+}
+
+void RunChart::refresh() {
+    if (!isVisible()) {
+        m_isStale = true;  // hidden: done when shown
+        return;
+    }
+    m_isStale = false;
+    updateColumns();
+    layOut();
+    updateLines();
+    updateAxes();
+    updateLanes();
+    updateDots();
+    updateCursor();
+    viewport()->update();
+}
+
+void RunChart::updateColumns() {
+    const RunSeries* control = controlOf(m_runs);
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        m_curves[i]->column.update(*m_runs[i].series, control);
+    }
+}
+
+void RunChart::updateLines() {
+    m_scene.x = m_range.visible();
+    m_xAxis->setRange(m_scene.x.from, m_scene.x.to);
+    const int columns = std::max(1, static_cast<int>(m_scene.plot.width()));
+    m_drawnPoints = 0;
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        Curve& curve = *m_curves[i];
+        const std::vector<double>& x = m_runs[i].series->x(m_options.x);
+        const Polyline raw = makePolyline(x, curve.column.raw(), m_scene.x, columns);
+        setPieces(curve, false, raw);
+        Polyline smooth;
+        if (m_options.smoothingSteps > 0) {
+            smooth = makePolyline(x, curve.column.smooth(), m_scene.x, columns);
+        }
+        setPieces(curve, true, smooth);
+        curve.isEmpty = raw.isEmpty;
+        curve.lowest = raw.lowest;
+        curve.highest = raw.highest;
+        m_drawnPoints += raw.points() + smooth.points();
+    }
+}
+
+void RunChart::setPieces(Curve& curve, bool isSmooth, const Polyline& line) {
+    std::vector<QLineSeries*>& pool = isSmooth ? curve.smooth : curve.raw;
+    while (pool.size() < line.pieces.size()) {
+        pool.push_back(newSeries(curve, isSmooth));
+    }
+    for (std::size_t i = 0; i < pool.size(); ++i) {
+        if (i < line.pieces.size()) {
+            pool[i]->replace(line.pieces[i]);
+        } else if (pool[i]->count() > 0) {
+            pool[i]->replace(QList<QPointF>());
+        }
+    }
+}
+
+QPen RunChart::penOf(Precision mode, bool isSmooth) const {
+    QColor colour = m_theme.modeColour(mode);
+    const bool isPale = !isSmooth && m_options.smoothingSteps > 0;
+    if (isPale) {
+        colour.setAlphaF(0.3F);  // the raw line stays, behind the smooth one
+    }
+    // Solid on purpose: a dashed pen costs fifty times as much on a long line.
+    QPen pen(colour, isPale ? 1.0 : (isSmooth ? 2.0 : 1.5));
+    pen.setJoinStyle(Qt::RoundJoin);
+    return pen;
+}
+
+QLineSeries* RunChart::newSeries(const Curve& curve, bool isSmooth) {
+    auto* series = new QLineSeries(chart());
+    chart()->addSeries(series);
+    series->attachAxis(m_xAxis);
+    series->attachAxis(m_yAxis);
+    series->setPen(penOf(curve.mode, isSmooth));
+    return series;
+}
+
+void RunChart::applyPens() {
+    for (const std::unique_ptr<Curve>& curve : m_curves) {
+        for (const bool isSmooth : {false, true}) {
+            for (QLineSeries* series : isSmooth ? curve->smooth : curve->raw) {
+                series->setPen(penOf(curve->mode, isSmooth));
+            }
+        }
+    }
+}
+
+void RunChart::updateAxes() {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const std::unique_ptr<Curve>& curve : m_curves) {
+        if (!curve->isEmpty) {
+            low = std::min(low, curve->lowest);
+            high = std::max(high, curve->highest);
+        }
+    }
+    const bool isEmpty = !(low <= high);
+    const ValueScale scale = effectiveScale(m_options);
+    if (isEmpty) {
+        low = 0, high = 1;
+    }
+    if (high - low <= 1e-12 * std::max(std::abs(low), std::abs(high)) || high == low) {
+        const double around = scale == ValueScale::Linear ? std::max(std::abs(high) * 0.1, 1e-12) : 0.7;
+        low -= around, high += around;
+    }
+    const double padding = (high - low) * (m_isCompact ? 0.12 : 0.05);
+    m_scene.yFrom = low - padding;
+    m_scene.yTo = high + padding;
+    m_yAxis->setRange(m_scene.yFrom, m_scene.yTo);
+    const double lineHeight = fontMetrics().height();
+    const int most = std::max(2, static_cast<int>(m_scene.plot.height() / (lineHeight * (m_isCompact ? 1.3 : 2.6))));
+    m_scene.yTicks = isEmpty ? std::vector<AxisTick>()
+                             : axisTicks(m_scene.yFrom, m_scene.yTo, m_isCompact ? std::min(most, 4) : most, scale,
+                                         m_options.quantity, m_options.view);
+    m_scene.xTicks = xTicks(m_scene.x.from, m_scene.x.to, std::max(2, static_cast<int>(m_scene.plot.width() / 90)),
+                            m_options.x);
+    m_scene.emptyText = isEmpty ? m_emptyText : QString();
+}
+
+void RunChart::resizeEvent(QResizeEvent* event) {
+    QChartView::resizeEvent(event);
+    refresh();
+}
+
+void RunChart::showEvent(QShowEvent* event) {
+    QChartView::showEvent(event);
+    if (m_isStale) {
+        refresh();
+    }
+}
+
+void RunChart::changeEvent(QEvent* event) {
+    QChartView::changeEvent(event);
+    if (event->type() == QEvent::FontChange) {
+        refresh();
+    }
+}
+
+}  // namespace mantissa::ui

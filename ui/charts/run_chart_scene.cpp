@@ -1,0 +1,227 @@
+// RunChart: what is painted beside the lines, computed into the scene.
+#include <algorithm>
+#include <cmath>
+
+#include "ui/charts/run_chart.h"
+#include "ui/charts/run_chart_curve.h"
+
+namespace mantissa::ui {
+namespace {
+
+constexpr double laneHeight = 12;
+constexpr double lanePitch = 17;
+constexpr int joinMarksWithin = 14;  // pixels: closer diamonds would lie on each other
+
+bool isStopped(const StateRow* state) {
+    return state && is_end_state(state->state) && state->state != RunState::Finished;
+}
+
+const StepMark* markAt(const RunSeries& series, std::size_t index) {
+    const auto found = std::lower_bound(series.marks().begin(), series.marks().end(), index,
+                                        [](const StepMark& mark, std::size_t i) { return mark.index < i; });
+    return found != series.marks().end() && found->index == index ? &*found : nullptr;
+}
+
+const EvaluationRow* sameEvaluation(const std::vector<EvaluationRow>& rows, const EvaluationRow& like) {
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const EvaluationRow& row) {
+        return row.step == like.step && row.metric == like.metric && row.split == like.split;
+    });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void RunChart::layOut() {
+    m_scene.view = QRectF(viewport()->rect());
+    const double line = fontMetrics().height();
+    const double left = fontMetrics().horizontalAdvance(QStringLiteral("65,504.0")) + 8;
+    const double right = m_isCompact ? 10 : 14;
+    const double lanes = m_hasLedger && !m_runs.empty() ? lanePitch * static_cast<double>(m_runs.size()) : 0;
+    m_scene.hasXLabels = !m_isCompact;
+    const double below = lanes + (lanes > 0 ? 6 : 0) + (m_scene.hasXLabels ? line + 8 : 6);
+    m_scene.plot = QRectF(left, 4, std::max(10.0, m_scene.view.width() - left - right),
+                          std::max(10.0, m_scene.view.height() - 4 - below));
+    m_scene.ledger = lanes > 0 ? QRectF(left, m_scene.plot.bottom() + 6, m_scene.plot.width(), lanes) : QRectF();
+    if (chart()->plotArea() != m_scene.plot) {
+        chart()->setPlotArea(m_scene.plot);
+    }
+}
+
+void RunChart::updateLanes() {
+    m_scene.lanes.clear();
+    m_scene.marks.clear();
+    const int columns = std::max(1, static_cast<int>(m_scene.plot.width()));
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        const ChartRun& run = m_runs[i];
+        LedgerLane ledger = ledgerLane(*run.series, m_options.x, m_scene.x, columns);
+        for (const MarkCluster& cluster : markClusters(ledger, joinMarksWithin)) {
+            const double pixel = m_scene.plot.width() / columns;
+            m_scene.marks.push_back({m_scene.plot.left() + (cluster.firstColumn + 0.5) * pixel,
+                                     (cluster.lastColumn - cluster.firstColumn) * pixel,
+                                     m_isCompact ? QString() : markLabel(cluster, run.mode), cluster.steps,
+                                     m_isCompact ? 0 : static_cast<int>(i)});
+        }
+        if (!m_hasLedger) {
+            continue;
+        }
+        SceneLane lane;
+        lane.name = QString::fromLatin1(to_string(run.mode));
+        lane.colour = m_theme.modeColour(run.mode);
+        const double top = m_scene.ledger.top() + lanePitch * static_cast<double>(i) + (lanePitch - laneHeight) / 2;
+        const double from = ledger.isEmpty ? m_scene.plot.left() : m_scene.toPixelX(ledger.from);
+        const double to = ledger.isEmpty ? from : std::max(from + 1, m_scene.toPixelX(ledger.to));
+        lane.area = QRectF(from, top, to - from, laneHeight);
+        lane.cells = std::move(ledger.cells);
+        lane.text = laneText(run);
+        // Only where the end itself is in view: a square in the middle of a zoom would be a lie.
+        lane.isStopped = isStopped(run.state) && !ledger.isEmpty && ledger.to >= run.series->x(m_options.x).back();
+        m_scene.lanes.push_back(std::move(lane));
+    }
+}
+
+QString RunChart::markLabel(const MarkCluster& cluster, Precision mode) const {
+    const QString name = QString::fromLatin1(to_string(mode));
+    if (cluster.steps > 1) {
+        return tr("steps %1–%2 · %3 · %4 not finite")
+            .arg(cluster.firstStep)
+            .arg(cluster.lastStep)
+            .arg(name)
+            .arg(cluster.steps);
+    }
+    const QString kind = cluster.firstLossIsFinite ? tr("gradient") : (cluster.firstIsNan ? tr("NaN") : tr("Inf"));
+    return tr("step %1 · %2 · %3").arg(cluster.firstStep).arg(name, kind);
+}
+
+QString RunChart::laneText(const ChartRun& run) const {
+    const std::int64_t probing = run.series->count(StepFate::SkipProbing);
+    const std::int64_t faults = run.series->count(StepFate::SkipFault);
+    const std::int64_t nonfinite = run.series->count(StepFate::Nonfinite);
+    if (probing + faults + nonfinite == 0) {
+        return {};
+    }
+    if (probing + faults == 0) {
+        return tr("no skips · %1 not finite").arg(nonfinite);
+    }
+    if (faults + nonfinite == 0) {
+        return probing == 1 ? tr("1 skip: probing ✓ · 0 faults") : tr("%1 skips: probing ✓ · 0 faults").arg(probing);
+    }
+    return tr("skips: %1 probing · %2 faults · %3 not finite").arg(probing).arg(faults).arg(nonfinite);
+}
+
+void RunChart::updateDots() {
+    m_scene.dots.clear();
+    if (m_options.quantity != Quantity::Loss || m_isCompact) {
+        return;
+    }
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        if (!m_runs[i].evaluations) {
+            continue;
+        }
+        const std::vector<EvaluationRow>& rows = *m_runs[i].evaluations;
+        const bool hasLoss = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.metric == "loss"; });
+        for (const EvaluationRow& row : rows) {
+            if (row.split != "validation" || (hasLoss && row.metric != "loss")) {
+                continue;
+            }
+            const RunSeries& series = *m_runs[i].series;
+            const std::optional<std::size_t> index = series.indexOfStep(row.step - 1);
+            const std::optional<double> y = dotY(i, row, hasLoss);
+            if (!index || !y) {
+                continue;
+            }
+            const double x = m_options.x == XKind::Step ? static_cast<double>(row.step) : series.x(m_options.x)[*index];
+            const QPointF at(m_scene.toPixelX(x), m_scene.toPixelY(*y));
+            if (m_scene.plot.adjusted(-1, -1, 1, 1).contains(at)) {
+                m_scene.dots.push_back({at, m_theme.modeColour(m_runs[i].mode)});
+            }
+        }
+    }
+}
+
+/// The validation loss where it was measured; else a dot on the run's own line, which says "evaluated here" (value: cursor, strip).
+std::optional<double> RunChart::dotY(std::size_t run, const EvaluationRow& row, bool hasLoss) const {
+    double y = std::numeric_limits<double>::quiet_NaN();
+    if (!hasLoss) {
+        const std::optional<std::size_t> index = m_runs[run].series->indexOfStep(row.step - 1);
+        const std::vector<double>& line = m_options.smoothingSteps > 0 ? m_curves[run]->column.smooth()
+                                                                       : m_curves[run]->column.raw();
+        if (index && *index < line.size()) {
+            y = line[*index];
+        }
+    } else if (m_options.view == ValueView::Absolute) {
+        y = toScale(row.value, effectiveScale(m_options));
+    } else {
+        for (const ChartRun& other : m_runs) {
+            const bool isControl = other.mode == Precision::No && other.evaluations;
+            if (const EvaluationRow* control = isControl ? sameEvaluation(*other.evaluations, row) : nullptr) {
+                const double value = m_options.view == ValueView::DifferenceToControl ? row.value - control->value
+                                                                                      : row.value / control->value;
+                y = toScale(value, effectiveScale(m_options));
+            }
+        }
+    }
+    return std::isfinite(y) ? std::optional(y) : std::nullopt;
+}
+
+void RunChart::updateCursor() {
+    m_scene.cursorX.reset();
+    m_scene.cursorLines.clear();
+    if (!m_range.cursor()) {
+        return;
+    }
+    const double x = *m_range.cursor();
+    const double pixel = m_scene.toPixelX(x);
+    if (pixel < m_scene.plot.left() - 1 || pixel > m_scene.plot.right() + 1) {
+        return;
+    }
+    m_scene.cursorX = pixel;
+    m_scene.cursorTitle.clear();
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        const std::vector<double>& xs = m_runs[i].series->x(m_options.x);
+        // The last of equal ones: of several attempts at one applied step it is the one that was applied.
+        const auto after = std::upper_bound(xs.begin(), xs.end(), x + 1e-9);
+        const double reach = m_options.x == XKind::Time ? m_scene.x.width() / 100 : 0.5;
+        if (after != xs.begin() && x - *(after - 1) <= reach) {
+            addCursorLine(i, static_cast<std::size_t>(after - xs.begin()) - 1);
+        }
+    }
+}
+
+void RunChart::addCursorLine(std::size_t run, std::size_t index) {
+    const RunSeries& series = *m_runs[run].series;
+    if (m_scene.cursorTitle.isEmpty()) {
+        m_scene.cursorTitle = m_options.x == XKind::Time
+                                  ? tr("%1 s").arg(*m_range.cursor(), 0, 'f', 2)
+                                  : (m_options.x == XKind::Step ? tr("step %1").arg(series.steps()[index])
+                                                                : tr("applied step %1").arg(std::llround(*m_range.cursor())));
+    }
+    const double raw = series.column(m_options.quantity)[index];
+    const std::vector<double>& drawn = m_curves[run]->column.raw();
+    double value = raw;
+    if (m_options.view != ValueView::Absolute) {
+        value = index < drawn.size() ? fromScale(drawn[index], effectiveScale(m_options))
+                                     : std::numeric_limits<double>::quiet_NaN();
+    }
+    const bool isMissing = std::isnan(value) && (m_options.view != ValueView::Absolute ||
+                                                 (m_options.quantity != Quantity::Loss &&
+                                                  m_options.quantity != Quantity::GradientNorm));
+    QString text = isMissing ? QStringLiteral("–") : valueText(value, m_options.quantity, m_options.view);
+    const StepMark* mark = markAt(series, index);
+    if (mark) {
+        text += QStringLiteral(" · ") + fateText(mark);
+    }
+    m_scene.cursorLines.push_back({QString::fromLatin1(to_string(m_runs[run].mode)), text,
+                                   m_theme.modeColour(m_runs[run].mode), mark && mark->fate == StepFate::Nonfinite});
+}
+
+QString RunChart::fateText(const StepMark* mark) const {
+    switch (mark->fate) {
+        case StepFate::Applied: return {};
+        case StepFate::SkipProbing: return tr("skipped, probing");
+        case StepFate::SkipFault: return tr("skipped, fault");
+        case StepFate::Nonfinite: return tr("not finite");
+    }
+    return {};
+}
+
+}  // namespace mantissa::ui
