@@ -2,29 +2,15 @@
 
 #include <stdexcept>
 
+#include "engine/autocast_scope.h"
+
 namespace mantissa {
 namespace {
 
 using torch::Tensor;
 
-// Autocast off for one layer; what was there before comes back, also by an exception.
-class Fp32Island {
-  public:
-    explicit Fp32Island(c10::DeviceType device)
-        : m_device(device), m_was_enabled(at::autocast::is_autocast_enabled(device)) {
-        at::autocast::set_autocast_enabled(m_device, false);
-    }
-    ~Fp32Island() { at::autocast::set_autocast_enabled(m_device, m_was_enabled); }
-    Fp32Island(const Fp32Island&) = delete;
-    Fp32Island& operator=(const Fp32Island&) = delete;
-
-  private:
-    c10::DeviceType m_device;
-    bool m_was_enabled;
-};
-
 Tensor in_fp32(const Layer::Function& function, const Tensor& input) {
-    const Fp32Island island(input.device().type());
+    const AutocastScope island = AutocastScope::fp32_island(input.device().type());
     return function(input.is_floating_point() ? input.to(torch::kFloat) : input);
 }
 

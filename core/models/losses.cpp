@@ -21,13 +21,13 @@ Tensor naive_nll(const Tensor& output, const Tensor& labels) {
 
 struct Entry {
     const char* id;
-    LossFunction function;
+    Tensor (*function)(const Tensor& output, const Tensor& labels);
 };
 constexpr Entry entries[] = {{"cross_entropy", cross_entropy}, {"mse", mse}, {"naive_nll", naive_nll}};
 
 }  // namespace
 
-std::vector<std::string> loss_ids() {
+std::vector<std::string> registered_losses() {
     std::vector<std::string> ids;
     for (const Entry& entry : entries) ids.emplace_back(entry.id);
     return ids;
@@ -36,7 +36,7 @@ std::vector<std::string> loss_ids() {
 Result<LossFunction> find_loss(const std::string& id) {
     std::string known;
     for (const Entry& entry : entries) {
-        if (id == entry.id) return entry.function;
+        if (id == entry.id) return LossFunction(entry.function);
         known += (known.empty() ? "" : ", ") + std::string(entry.id);
     }
     return Error{ErrorCode::BadPlan, "training.loss is \"" + id + "\", which is no loss of the catalogue", "one of " + known};

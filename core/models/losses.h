@@ -1,5 +1,6 @@
 #pragma once
 // Losses under the ids of the catalogue. Mean over the batch; `output` has shape batch × classes, `labels` holds class numbers.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,9 @@
 
 namespace mantissa {
 
-using LossFunction = torch::Tensor (*)(const torch::Tensor& output, const torch::Tensor& labels);
+using LossFunction = std::function<torch::Tensor(const torch::Tensor& output, const torch::Tensor& labels)>;
 
-[[nodiscard]] std::vector<std::string> loss_ids();
+[[nodiscard]] std::vector<std::string> registered_losses();
 Result<LossFunction> find_loss(const std::string& id);
 
 }  // namespace mantissa

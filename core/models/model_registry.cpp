@@ -58,7 +58,7 @@ const std::vector<Entry>& entries() {
 
 }  // namespace
 
-std::vector<std::string> model_ids() {
+std::vector<std::string> registered_models() {
     std::vector<std::string> ids;
     for (const Entry& entry : entries()) ids.emplace_back(entry.id);
     return ids;
@@ -82,7 +82,7 @@ Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t fe
         return entry.make({features, plan.hidden, classes});
     }
     std::string known;
-    for (const std::string& id : model_ids()) known += (known.empty() ? "" : ", ") + id;
+    for (const std::string& id : registered_models()) known += (known.empty() ? "" : ", ") + id;
     return Error{ErrorCode::BadPlan, "model.name is \"" + plan.name + "\", which is no model of the catalogue", "one of " + known};
 }
 

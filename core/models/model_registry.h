@@ -11,7 +11,7 @@
 
 namespace mantissa {
 
-[[nodiscard]] std::vector<std::string> model_ids();
+[[nodiscard]] std::vector<std::string> registered_models();
 
 /// The model of the plan for data of that width; weights are drawn from torch's default generator after manual_seed(seed).
 /// BadPlan when the model can't take the data (the cnn wants 8×8 images).

@@ -1,0 +1,220 @@
+#include "numerics/op_counter.h"
+
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "base/assert.h"
+#include "numerics/dtype_names.h"
+#include "torch_pch.h"
+
+namespace mantissa {
+namespace {
+
+struct Count {
+    std::int64_t calls = 0, multiply_adds = 0;
+};
+using Key = std::tuple<OpPhase, std::string, at::ScalarType>;
+
+// A convolution calls products inside; only the outermost counts its multiply-adds.
+thread_local int t_counted_depth = 0;
+
+std::string_view bare_name(std::string_view name) {
+    const auto colon = name.rfind("::");
+    if (colon != std::string_view::npos) name.remove_prefix(colon + 2);
+    return name.substr(0, name.find('.'));
+}
+
+struct Work {
+    std::int64_t multiply_adds = 0;
+    bool half = false;
+    bool counted = false;
+};
+
+std::int64_t size_of(const at::Tensor& tensor, std::int64_t dim) { return tensor.size(dim); }
+
+Work product(const at::Tensor& left, const at::Tensor& right) {
+    return {left.numel() * size_of(right, -1), is_half(left.scalar_type()), true};
+}
+
+// Each output element takes (weights of one output channel) multiply-adds.
+std::int64_t convolution_work(const at::Tensor& output, const at::Tensor& weight, bool transposed, const at::Tensor& input) {
+    return transposed ? input.numel() * (weight.numel() / weight.size(0)) : output.numel() * (weight.numel() / weight.size(0));
+}
+
+// Of the operands alone; a forward convolution needs its result too and is completed in the end callback.
+Work work_of(std::string_view op, c10::ArrayRef<const c10::IValue> inputs) {
+    const auto tensor = [&](std::size_t i) -> const at::Tensor& { return inputs[i].toTensor(); };
+    if (op == "mm" || op == "bmm") return product(tensor(0), tensor(1));
+    if (op == "addmm" || op == "baddbmm") return product(tensor(1), tensor(2));
+    if (op == "convolution") return {0, is_half(tensor(0).scalar_type()), true};
+    if (op == "convolution_backward") {
+        const auto mask = inputs[inputs.size() - 1].toBoolList();
+        const bool transposed = inputs[7].toBool();
+        const std::int64_t once = convolution_work(tensor(0), tensor(2), transposed, tensor(1));
+        return {once * (int{mask[0]} + int{mask[1]}), is_half(tensor(0).scalar_type()), true};
+    }
+    return {};
+}
+
+struct OpContext : at::ObserverContext {
+    Work work;
+    std::int64_t weight_per_output = 0;  // of a forward convolution
+    std::int64_t transposed_work = 0;
+    OpPhase phase = OpPhase::Forward;
+    bool watched = false;
+};
+
+}  // namespace
+
+struct OpCounter::State {
+    mutable std::mutex mutex;  // protects counts, failed_op, error
+    std::map<Key, Count> counts;
+    std::int64_t half_multiply_adds = 0;
+    std::string failed_op, error;
+    std::atomic<OpPhase> phase{OpPhase::Forward};
+    std::atomic<bool> paused{false};
+    at::CallbackHandle handle = 0;
+};
+
+namespace {
+
+std::atomic<void*> active{nullptr};  // RecordFunction's callbacks are plain functions
+
+}  // namespace
+
+// The two callbacks, with access to the state.
+struct OpCounterCallbacks {
+    using State = OpCounter::State;
+
+    static std::unique_ptr<at::ObserverContext> start(const at::RecordFunction& function) {
+        auto* state = static_cast<State*>(active.load());
+        auto context = std::make_unique<OpContext>();
+        if (state == nullptr || state->paused) return context;
+        context->watched = true;
+        context->phase = state->phase;
+        if (t_counted_depth > 0) return context;
+        try {
+            const std::string_view op = bare_name(function.name());
+            const auto inputs = function.inputs();
+            context->work = work_of(op, inputs);
+            if (op == "convolution") {
+                const at::Tensor &input = inputs[0].toTensor(), &weight = inputs[1].toTensor();
+                context->weight_per_output = weight.numel() / weight.size(0);
+                if (inputs[6].toBool()) context->transposed_work = input.numel() * context->weight_per_output;
+            }
+            if (context->work.counted) ++t_counted_depth;
+        } catch (const std::exception& exception) {
+            keep_error(*state, function.name(), exception.what());
+        }
+        return context;
+    }
+
+    static void end(const at::RecordFunction& function, at::ObserverContext* observer) {
+        auto* context = static_cast<OpContext*>(observer);
+        if (context == nullptr || !context->watched) return;
+        if (context->work.counted) --t_counted_depth;
+        auto* state = static_cast<State*>(active.load());
+        if (state == nullptr) return;
+        try {
+            if (std::uncaught_exceptions() > 0) return keep_failure(*state, function.name());
+            count(*state, function, *context);
+        } catch (const std::exception& exception) {
+            keep_error(*state, function.name(), exception.what());
+        }
+    }
+
+    static void count(State& state, const at::RecordFunction& function, OpContext& context) {
+        const std::string op(bare_name(function.name()));
+        bool first = true;
+        for (const c10::IValue& value : function.outputs()) {
+            if (!value.isTensor() || !value.toTensor().defined()) continue;
+            const at::Tensor& result = value.toTensor();
+            std::int64_t work = first ? context.work.multiply_adds : 0;
+            if (first && context.weight_per_output > 0) {
+                work = context.transposed_work > 0 ? context.transposed_work : result.numel() * context.weight_per_output;
+            }
+            const std::lock_guard lock(state.mutex);
+            Count& entry = state.counts[{context.phase, op, result.scalar_type()}];
+            entry.calls += first ? 1 : 0;
+            entry.multiply_adds += work;
+            if (context.work.half) state.half_multiply_adds += work;
+            first = false;
+        }
+    }
+
+    // The innermost op ends first while an exception passes: it is the one that refused.
+    static void keep_failure(State& state, std::string_view name) {
+        const std::lock_guard lock(state.mutex);
+        if (state.failed_op.empty()) state.failed_op = bare_name(name);
+    }
+
+    static void keep_error(State& state, std::string_view name, std::string_view text) {
+        const std::lock_guard lock(state.mutex);
+        if (state.error.empty()) state.error = std::string(name) + ": " + std::string(text);
+    }
+};
+
+OpCounter::OpCounter() : m_state(std::make_unique<State>()) {
+    void* nobody = nullptr;
+    const bool alone = active.compare_exchange_strong(nobody, m_state.get());
+    MANTISSA_ASSERT(alone);
+    m_state->handle = at::addGlobalCallback(
+        at::RecordFunctionCallback(OpCounterCallbacks::start, OpCounterCallbacks::end)
+            .needsInputs(true)
+            .needsOutputs(true)
+            .scopes({at::RecordScope::FUNCTION}));
+}
+
+OpCounter::~OpCounter() {
+    at::removeCallback(m_state->handle);
+    active = nullptr;
+}
+
+void OpCounter::set_phase(OpPhase phase) { m_state->phase = phase; }
+void OpCounter::pause() { m_state->paused = true; }
+void OpCounter::resume() { m_state->paused = false; }
+
+std::vector<OpDtypeRow> OpCounter::rows(std::int64_t step) const {
+    const std::lock_guard lock(m_state->mutex);
+    std::vector<OpDtypeRow> rows;
+    for (const auto& [key, count] : m_state->counts) {
+        const auto& [phase, op, type] = key;
+        if (count.calls == 0) continue;  // a further result of an op that is counted under its first
+        rows.push_back({step, phase == OpPhase::Forward ? "forward" : "backward", op, dtype_name(type), count.calls,
+                        count.multiply_adds});
+    }
+    return rows;
+}
+
+OpCounter::Totals OpCounter::totals() const {
+    const std::lock_guard lock(m_state->mutex);
+    std::set<std::string> kinds, half_kinds;
+    Totals totals;
+    for (const auto& [key, count] : m_state->counts) {
+        const auto& [phase, op, type] = key;
+        kinds.insert(op);
+        if (is_half(type)) half_kinds.insert(op);
+        totals.multiply_adds += count.multiply_adds;
+    }
+    totals.op_kinds = static_cast<std::int64_t>(kinds.size());
+    totals.op_kinds_half = static_cast<std::int64_t>(half_kinds.size());
+    totals.multiply_adds_half = m_state->half_multiply_adds;
+    return totals;
+}
+
+std::string OpCounter::op_of_last_failure() const {
+    const std::lock_guard lock(m_state->mutex);
+    return m_state->failed_op;
+}
+
+std::string OpCounter::callback_error() const {
+    const std::lock_guard lock(m_state->mutex);
+    return m_state->error;
+}
+
+}  // namespace mantissa

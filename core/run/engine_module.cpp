@@ -1,0 +1,101 @@
+// The table of functions that libmantissa-engine.so exports. The one place where exceptions of torch become Errors.
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/version.h"
+#include "devices/memory_meter.h"
+#include "engine/engine_error.h"
+#include "host/engine_api.h"
+#include "record/meta_keys.h"
+#include "run/environment.h"
+#include "run/run_parts.h"
+#include "run/train_loop.h"
+#include "run/trial.h"
+
+namespace mantissa {
+namespace {
+
+Error error_of(const std::exception& exception) {
+    if (const auto* ours = dynamic_cast<const EngineError*>(&exception)) return ours->error();
+    std::string text = exception.what();
+    text = text.substr(0, text.find('\n'));
+    return {ErrorCode::Internal, "LibTorch refused: " + text, "the log of the run has the whole text"};
+}
+
+template <typename Function>
+auto guarded(const Function& function) -> decltype(function()) {
+    try {
+        return function();
+    } catch (const std::exception& exception) {
+        return error_of(exception);
+    }
+}
+
+void record_meta(const RunPlan& plan, RunParts& parts, RunRecorder& recorder) {
+    const PrecisionChoice& choice = parts.choice.precision;
+    recorder.meta(meta::mode, to_string(plan.mixed_precision));
+    recorder.meta(meta::requested, to_string(choice.requested));
+    recorder.meta(meta::effective, to_string(choice.effective));
+    recorder.meta(meta::support, to_string(choice.support));
+    recorder.meta(meta::support_reason, choice.reason);
+    recorder.meta(meta::device, parts.choice.device.id);
+    recorder.meta(meta::device_name, parts.choice.device.name);
+    recorder.meta(meta::name, plan.name);
+    recorder.meta(meta::model, plan.model.name);
+    recorder.meta(meta::dataset, plan.dataset.file.empty() ? plan.dataset.name : plan.dataset.file);
+    recorder.meta(meta::started_ns, std::to_string(now_ns()));
+    recorder.meta(meta::planned_steps, std::to_string(parts.planned_steps));
+    recorder.meta(meta::batch_size, std::to_string(plan.training.batch_size));
+    recorder.meta(meta::training_samples, std::to_string(parts.split.training.size(0)));
+    recorder.meta(meta::validation_samples, std::to_string(parts.split.validation.size(0)));
+    recorder.meta(meta::metric, plan.evaluation.metric);
+    recorder.meta(meta::optimizer, plan.training.optimizer.name);
+    recorder.meta(meta::program_version, version);
+    recorder.meta(meta::torch_version, TORCH_VERSION);
+}
+
+Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
+    return guarded([&]() -> Result<RunEnd> {
+        const Result<DeviceChoice> choice = choose_run_device(plan);
+        if (!choice) return choice.error();
+        MemoryMeter memory(torch::Device(choice->device.id).type());
+        const Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice);
+        if (!parts) return parts.error();
+        const std::string environment = environment_of(plan, **parts).dump(1);
+        if (const auto written = write_file_atomically(session.folder.environment(), environment); !written) return written.error();
+        record_meta(plan, **parts, session.recorder);
+        return TrainLoop(plan, **parts, session, memory).run();
+    });
+}
+
+Result<PrecisionChoice> choose_mode(const RunPlan& plan, Precision mode) {
+    return guarded([&]() -> Result<PrecisionChoice> {
+        RunPlan chosen = plan;
+        chosen.mixed_precision = mode;
+        const Result<DeviceChoice> choice = choose_run_device(chosen);
+        if (!choice) return choice.error();
+        return choice->precision;
+    });
+}
+
+Result<TrialReport> trial(const RunPlan& plan, Precision mode) {
+    return guarded([&] { return run_trial_of_model(plan, mode); });
+}
+
+Result<ProbeReport> probe() {
+    return guarded([]() -> Result<ProbeReport> { return probe_devices(); });
+}
+
+Result<std::string> environment(const RunPlan& plan) {
+    return guarded([&]() -> Result<std::string> { return environment_of(plan).dump(1); });
+}
+
+}  // namespace
+}  // namespace mantissa
+
+extern "C" __attribute__((visibility("default"))) const mantissa::EngineApi* mantissa_engine_api() {
+    static const mantissa::EngineApi api{mantissa::engine_abi,  TORCH_VERSION,    mantissa::run,        mantissa::choose_mode,
+                                         mantissa::trial,       mantissa::probe,  mantissa::environment};
+    return &api;
+}

@@ -1,0 +1,52 @@
+#pragma once
+// Names the place of a fault: when a loss goes non-finite, or a half-precision step is skipped, the same batch goes forward once
+// more with the same weights, watched layer by layer. Each place is recorded once, and a run is watched a few times only.
+// Thread: the one that trains.
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "numerics/output_meter.h"
+#include "plan/run_plan.h"
+#include "record/run_recorder.h"
+#include "run/run_parts.h"
+#include "run/step_runner.h"
+
+namespace mantissa {
+
+class IncidentReporter : public BeforeUpdate {
+  public:
+    IncidentReporter(RunParts& parts, const RunPlan& plan, RunRecorder& recorder);
+
+    void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) override;
+    /// Hidden overflows, gradients that went bad alone, a collapsed scale, poisoned weights.
+    void after_step(const StepOutcome& outcome, const std::vector<Batch>& micro_batches);
+
+    /// "gate.mul" of the last place that was found in that step, for the reason of the run's end; empty when none was.
+    [[nodiscard]] const std::string& last_place() const { return m_last_place; }
+
+  private:
+    struct Look {
+        OutputMeter meter;
+        torch::Tensor output;
+    };
+    [[nodiscard]] Look look_again(const Batch& batch);
+    bool report_forward(std::int64_t step, const OutputMeter& meter, const char* severity, std::optional<double> loss);
+    void report_loss_op(std::int64_t step, const torch::Tensor& output, const Batch& batch, double loss);
+    void report_gradient(const StepOutcome& outcome, const Batch& batch);
+    void report_poisoned(std::int64_t step);
+    void record(IncidentRow row);
+    [[nodiscard]] std::string first_nonfinite_parameter();
+
+    RunParts& m_parts;
+    const RunPlan& m_plan;
+    OnNonfinite m_on_nonfinite;  // as `compat` resolves it
+    RunRecorder& m_recorder;
+    std::set<std::string> m_seen;  // kind + place
+    std::string m_last_place;
+    int m_looks_left = 8, m_hidden_looks_left = 4;
+    bool m_poisoned = false;
+};
+
+}  // namespace mantissa

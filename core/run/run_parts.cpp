@@ -1,0 +1,86 @@
+#include "run/run_parts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/sha256.h"
+#include "data/batch_source.h"
+#include "data/sample_order.h"
+#include "data/tensor_hash.h"
+#include "models/model_registry.h"
+#include "plan/plan_json.h"
+
+namespace mantissa {
+namespace {
+
+// What the design lets differ between runs of one comparison: mode, loss scale and names.
+std::string plan_hash(const RunPlan& plan) {
+    nlohmann::json json = to_json(plan);
+    for (const char* key : {"name", "mixed_precision", "modes", "loss_scale"}) json.erase(key);
+    return sha256_hex(json.dump());
+}
+
+std::string state_hash(Model& model) {
+    std::vector<std::pair<std::string, torch::Tensor>> state;
+    for (const auto& entry : model.named_parameters()) state.emplace_back(entry.key(), entry.value());
+    for (const auto& entry : model.named_buffers()) state.emplace_back(entry.key(), entry.value());
+    return tensor_hash(state);
+}
+
+void set_process(const RunPlan& plan) {
+    at::set_num_threads(static_cast<int>(plan.launch.threads));
+    at::globalContext().setDeterministicAlgorithms(plan.training.deterministic, false);
+    // Deterministic mode would also fill every fresh tensor with NaN, which costs time and changes no result.
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+}
+
+Result<void> refuse_unbuilt(const RunPlan& plan) {
+    if (plan.cpu_half == CpuHalf::Fast) {
+        return Error{ErrorCode::NotBuilt, "cpu_half is \"fast\": not built yet", "use \"torch\""};
+    }
+    if (plan.evaluation.metric != "accuracy" && plan.evaluation.metric != "loss") {
+        return Error{ErrorCode::NotBuilt, "evaluation.metric is \"" + plan.evaluation.metric + "\": not built yet",
+                     "use accuracy or loss"};
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<DeviceChoice> choose_run_device(const RunPlan& plan) {
+    return choose_device(find_devices(), plan.device, plan.mixed_precision, plan.allow_emulated);
+}
+
+Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice) {
+    if (const Result<void> built = refuse_unbuilt(plan); !built) return built.error();
+    set_process(plan);
+
+    Result<Dataset> dataset = load_dataset(plan.dataset);
+    if (!dataset) return dataset.error();
+    Result<Split> split = split_dataset(*dataset, plan.dataset.validation, plan.dataset.split_seed);
+    if (!split) return split.error();
+    Result<LossFunction> loss = find_loss(plan.training.loss);
+    if (!loss) return loss.error();
+    Result<std::shared_ptr<Model>> model = make_model(plan.model, dataset->width(), dataset->classes, plan.training.seed);
+    if (!model) return model.error();
+    if (const Result<void> islands = (*model)->set_fp32_islands(plan.fp32_islands); !islands) return islands.error();
+
+    const std::int64_t steps = planned_steps(plan.training, split->training.size(0));
+    const SampleOrder order(split->training, plan.training.seed);
+    RunHashes hashes{state_hash(**model), content_hash(*dataset),
+                     order.hash(steps, plan.training.batch_size, plan.training.gradient_accumulation_steps), plan_hash(plan)};
+
+    AcceleratorOptions options = accelerator_options(plan);
+    options.device = choice.device.id;
+    Accelerator accelerator(options);
+    auto prepared_model = accelerator.prepare(std::move(*model));
+    Optimizer optimizer = make_optimizer(plan.training.optimizer, prepared_model.parameters());
+    Scheduler scheduler = make_scheduler(plan.training.scheduler, optimizer, steps);
+    auto prepared_scheduler = accelerator.prepare(std::move(scheduler));
+    auto prepared_optimizer = accelerator.prepare(std::move(optimizer));
+    auto loader = accelerator.prepare(Loader(std::make_unique<OrderedBatches>(*dataset, order, plan.training.batch_size)));
+    return std::unique_ptr<RunParts>(new RunParts{choice, std::move(*dataset), std::move(*split), *loss, accelerator,
+                                                  std::move(prepared_model), std::move(prepared_optimizer),
+                                                  std::move(prepared_scheduler), std::move(loader), steps, std::move(hashes)});
+}
+
+}  // namespace mantissa

@@ -1,0 +1,46 @@
+#pragma once
+// Everything a run consists of, built from a plan: data, model, loss, and what the Accelerator prepared of them.
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "data/dataset.h"
+#include "data/split.h"
+#include "devices/probe.h"
+#include "engine/accelerator.h"
+#include "models/losses.h"
+#include "models/model.h"
+#include "plan/run_plan.h"
+
+namespace mantissa {
+
+/// SHA-256 of what must be equal for a fair comparison (design §10).
+struct RunHashes {
+    std::string initial_state, data, sample_order, plan;
+};
+
+struct RunParts {
+    DeviceChoice choice;
+    Dataset dataset;
+    Split split;
+    LossFunction loss;
+    Accelerator accelerator;
+    PreparedModel<std::shared_ptr<Model>> model;
+    PreparedOptimizer optimizer;
+    PreparedScheduler scheduler;
+    PreparedLoader loader;
+    std::int64_t planned_steps = 0;
+    RunHashes hashes;
+
+    [[nodiscard]] Model& bare_model() { return *model.unwrap(); }
+};
+
+/// Device and precision of `plan.mixed_precision`, before anything is built.
+Result<DeviceChoice> choose_run_device(const RunPlan& plan);
+
+/// Builds data, model (weights from the seed), optimizer and scheduler, in this order, on the device that was chosen. Sets
+/// threads and determinism of the process.
+Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice);
+
+}  // namespace mantissa

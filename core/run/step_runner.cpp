@@ -1,0 +1,89 @@
+#include "run/step_runner.h"
+
+#include <cmath>
+
+#include "base/clock.h"
+
+namespace mantissa {
+
+StepRunner::StepRunner(RunParts& parts, const TrainingPlan& plan, BeforeUpdate* watcher)
+    : m_parts(parts), m_plan(plan), m_watcher(watcher), m_parameters(parts.model.parameters()) {}
+
+StepOutcome StepRunner::run(OpCounter* counter, const std::function<std::int64_t()>& current_bytes) {
+    StepOutcome outcome;
+    m_batches.clear();
+    m_losses.clear();
+    // Gradients live until here, so that memory at the end of a step counts them.
+    m_parts.optimizer.zero_grad();
+    std::int64_t data_ns = 0;
+    const std::int64_t start = monotonic_ns();
+    do {
+        const std::int64_t before_data = monotonic_ns();
+        m_batches.push_back(next_batch(outcome));
+        data_ns += monotonic_ns() - before_data;
+        micro_batch(m_batches.back(), counter, outcome, current_bytes);
+    } while (!m_parts.accelerator.sync_gradients());
+    look_before_update();
+    update(outcome);
+    outcome.step_ns = monotonic_ns() - start - data_ns;
+    outcome.data_ns = data_ns;
+    outcome.facts = m_parts.accelerator.last_step();
+    ++m_step;
+    return outcome;
+}
+
+Batch StepRunner::next_batch(StepOutcome& outcome) {
+    std::optional<Batch> batch;
+    if (m_epoch >= 0) batch = m_parts.loader.next();
+    if (!batch) {
+        m_parts.loader.start_pass();
+        ++m_epoch;
+        batch = m_parts.loader.next();
+    }
+    outcome.epoch = m_epoch;
+    outcome.samples += batch->features.size(0);
+    return std::move(*batch);
+}
+
+torch::Tensor StepRunner::forward(const Batch& batch) {
+    const AutocastScope autocast = m_parts.accelerator.autocast();
+    return m_parts.loss(m_parts.model(batch.features), batch.labels);
+}
+
+void StepRunner::micro_batch(const Batch& batch, OpCounter* counter, StepOutcome& outcome,
+                             const std::function<std::int64_t()>& current_bytes) {
+    m_parts.accelerator.accumulate();
+    const bool measured = current_bytes && m_batches.size() == 1;
+    const std::int64_t before = measured ? current_bytes() : 0;
+    if (counter != nullptr) {
+        counter->set_phase(OpPhase::Forward);
+        counter->resume();
+    }
+    const torch::Tensor loss = forward(batch);
+    if (measured) outcome.saved_for_backward_bytes = current_bytes() - before;
+    if (counter != nullptr) counter->set_phase(OpPhase::Backward);
+    m_losses.push_back(loss.detach());
+    m_parts.accelerator.backward(loss, m_plan.loss_factor);
+    if (counter != nullptr) counter->pause();
+}
+
+void StepRunner::look_before_update() {
+    if (m_watcher == nullptr) return;
+    for (std::size_t i = 0; i < m_losses.size(); ++i) {
+        const double loss = m_losses[i].item<double>();
+        if (!std::isfinite(loss)) return m_watcher->nonfinite_loss(m_step, m_batches, loss);
+    }
+}
+
+void StepRunner::update(StepOutcome& outcome) {
+    if (m_plan.clip_grad_norm) m_parts.accelerator.clip_grad_norm(m_parameters, *m_plan.clip_grad_norm);
+    if (m_plan.clip_grad_value) m_parts.accelerator.clip_grad_value(m_parameters, *m_plan.clip_grad_value);
+    try {
+        m_parts.optimizer.step();
+        m_parts.scheduler.step();
+    } catch (const NonFinite& refusal) {
+        outcome.refusal = refusal;
+    }
+}
+
+}  // namespace mantissa

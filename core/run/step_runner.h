@@ -1,0 +1,60 @@
+#pragma once
+// One attempt of the optimizer with all its micro-batches. Throws what torch throws; a refusal by rule 12 is an outcome.
+// Thread: the one that trains.
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/engine_error.h"
+#include "numerics/op_counter.h"
+#include "plan/run_plan.h"
+#include "run/run_parts.h"
+
+namespace mantissa {
+
+struct StepOutcome {
+    StepFacts facts;
+    std::optional<NonFinite> refusal;  // stopped before any weight moved (on_nonfinite stop and pause)
+    std::int64_t epoch = 0;
+    std::int64_t samples = 0;
+    std::int64_t data_ns = 0, step_ns = 0;
+    std::int64_t saved_for_backward_bytes = 0;  // alive after the forward pass of the first micro-batch, not before it
+};
+
+/// Looks at an attempt before the update, while the weights are those of the forward pass.
+class BeforeUpdate {
+  public:
+    virtual ~BeforeUpdate() = default;
+    virtual void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) = 0;
+};
+
+class StepRunner {
+  public:
+    /// `current_bytes` is asked around the first forward pass; may be empty.
+    StepRunner(RunParts& parts, const TrainingPlan& plan, BeforeUpdate* watcher);
+
+    /// `counter` sees the ops of forward and backward; null on all but the first step.
+    StepOutcome run(OpCounter* counter = nullptr, const std::function<std::int64_t()>& current_bytes = {});
+
+    /// The batches of the last attempt (for a look at them again).
+    [[nodiscard]] const std::vector<Batch>& last_batches() const { return m_batches; }
+
+  private:
+    [[nodiscard]] Batch next_batch(StepOutcome& outcome);
+    [[nodiscard]] torch::Tensor forward(const Batch& batch);
+    void micro_batch(const Batch& batch, OpCounter* counter, StepOutcome& outcome,
+                     const std::function<std::int64_t()>& current_bytes);
+    void look_before_update();
+    void update(StepOutcome& outcome);
+
+    RunParts& m_parts;
+    const TrainingPlan& m_plan;
+    BeforeUpdate* m_watcher;
+    std::vector<torch::Tensor> m_parameters;
+    std::vector<Batch> m_batches;
+    std::vector<torch::Tensor> m_losses;  // detached, of this attempt
+    std::int64_t m_step = 0;
+    std::int64_t m_epoch = -1;
+};
+
+}  // namespace mantissa

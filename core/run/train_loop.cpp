@@ -1,0 +1,169 @@
+#include "run/train_loop.h"
+
+#include <numeric>
+
+#include "base/clock.h"
+#include "base/numbers.h"
+#include "record/meta_keys.h"
+
+namespace mantissa {
+namespace {
+
+std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
+    return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0}, [](std::int64_t sum, const torch::Tensor& tensor) {
+        return sum + (tensor.defined() ? static_cast<std::int64_t>(tensor.nbytes()) : 0);
+    });
+}
+
+StepRow row_of(const StepOutcome& outcome) {
+    const StepFacts& facts = outcome.facts;
+    StepRow row;
+    row.step = facts.step;
+    row.epoch = outcome.epoch;
+    row.time_ns = now_ns();
+    row.loss = facts.loss;
+    row.learning_rate = facts.learning_rate;
+    row.grad_norm = facts.grad_norm;
+    row.loss_scale = facts.loss_scale;
+    row.growth_tracker = facts.growth_tracker;
+    row.skipped = facts.skipped;
+    row.nonfinite_loss = facts.nonfinite_loss;
+    row.nonfinite_grads = facts.nonfinite_grads;
+    row.samples = outcome.samples;
+    row.data_ns = outcome.data_ns;
+    row.step_ns = outcome.step_ns;
+    return row;
+}
+
+}  // namespace
+
+TrainLoop::TrainLoop(const RunPlan& plan, RunParts& parts, RunSession& session, MemoryMeter& memory)
+    : m_plan(plan),
+      m_parts(parts),
+      m_session(session),
+      m_memory(memory),
+      m_on_nonfinite(accelerator_options(plan).on_nonfinite),
+      m_incidents(parts, plan, session.recorder),
+      m_runner(parts, plan.training, &m_incidents),
+      m_evaluator(parts, plan) {}
+
+Result<RunEnd> TrainLoop::run() {
+    m_parts.bare_model().train();
+    std::optional<RunEnd> end;
+    std::int64_t step = 0;
+    for (; step < m_parts.planned_steps; ++step) {
+        if ((end = step_edge(step))) break;
+        if (const auto error = m_session.recorder.error()) return *error;
+        const StepOutcome outcome = attempt(step);
+        record(outcome);
+        m_incidents.after_step(outcome, m_runner.last_batches());
+        if (outcome.refusal && (end = after_refusal(*outcome.refusal))) {
+            ++step;
+            break;
+        }
+        if (m_evaluator.is_due(step + 1)) evaluate(step + 1);
+    }
+    if (const auto error = m_session.recorder.error()) return *error;
+    return finish(end.value_or(RunEnd{RunState::Finished, ""}), step);
+}
+
+std::optional<RunEnd> TrainLoop::step_edge(std::int64_t step) {
+    const auto tell = [this](bool paused) {
+        m_session.recorder.state(paused ? RunState::Paused : RunState::Running, paused ? m_pause_reason : "");
+        m_pause_reason.clear();
+    };
+    RunControl::Next next = m_session.control.at_step_edge(tell);
+    if (next == RunControl::Next::Go && m_session.gate != nullptr) {
+        m_session.gate->wait_for_turn(step, m_session.control);
+        // A command may have come while this run waited for its turn.
+        if (m_session.control.is_ending()) next = m_session.control.at_step_edge(tell);
+    }
+    const std::string at = "before step " + std::to_string(step);
+    switch (next) {
+        case RunControl::Next::Go: break;
+        case RunControl::Next::Stop: return RunEnd{RunState::Stopped, "stopped " + at};
+        case RunControl::Next::Interrupt: return RunEnd{RunState::Interrupted, "interrupted " + at};
+    }
+    return std::nullopt;
+}
+
+StepOutcome TrainLoop::attempt(std::int64_t step) {
+    m_memory.begin_step();
+    if (step > 0) {
+        if (m_memory_parts_recorded) return m_runner.run();
+        return m_runner.run(nullptr, [this] { return m_memory.current_bytes(); });
+    }
+    // The first step is watched op by op: the proof that the mode is on.
+    OpCounter counter;
+    counter.pause();
+    StepOutcome outcome = m_runner.run(&counter, [this] { return m_memory.current_bytes(); });
+    for (OpDtypeRow& row : counter.rows(step)) m_session.recorder.op_dtypes(std::move(row));
+    return outcome;
+}
+
+void TrainLoop::record(const StepOutcome& outcome) {
+    const StepFacts& facts = outcome.facts;
+    StepRow row = row_of(outcome);
+    m_applied += facts.skipped ? 0 : 1;
+    row.applied_step = m_applied;
+    row.skip_kind = m_skips.record({facts.skipped, facts.nonfinite_loss, facts.loss_scale_after});
+    row.memory_bytes = m_memory.current_bytes();
+    row.memory_peak_bytes = m_memory.peak_bytes();
+    row.host_memory_bytes = m_host_memory.bytes();
+    m_session.recorder.step(row);
+    if (m_plan.training.gradient_accumulation_steps > 1) {
+        for (std::size_t i = 0; i < facts.losses.size(); ++i) {
+            m_session.recorder.micro_batch({facts.step, static_cast<std::int64_t>(i), facts.losses[i]});
+        }
+    }
+    // Before the first update the optimizer has no state yet.
+    if (!facts.skipped && !m_memory_parts_recorded) record_memory_parts(outcome);
+}
+
+void TrainLoop::record_memory_parts(const StepOutcome& outcome) {
+    m_memory_parts_recorded = true;
+    Model& model = m_parts.bare_model();
+    std::vector<torch::Tensor> gradients;
+    for (const torch::Tensor& parameter : model.parameters()) gradients.push_back(parameter.grad());
+    const std::int64_t weights = bytes_of(model.parameters()) + bytes_of(model.buffers());
+    const std::int64_t of_gradients = bytes_of(gradients);
+    const std::int64_t optimizer = m_parts.optimizer.core().state_bytes();
+    const std::int64_t rest = m_memory.current_bytes() - weights - of_gradients - optimizer;
+    const std::int64_t step = outcome.facts.step;
+    m_session.recorder.memory({step, "weights", weights});
+    m_session.recorder.memory({step, "gradients", of_gradients});
+    m_session.recorder.memory({step, "optimizer", optimizer});
+    m_session.recorder.memory({step, "saved_for_backward", outcome.saved_for_backward_bytes});
+    m_session.recorder.memory({step, "other", rest});
+}
+
+std::optional<RunEnd> TrainLoop::after_refusal(const NonFinite& refusal) {
+    std::string reason = refusal.error().message;
+    if (!m_incidents.last_place().empty()) reason += "; it was born in " + m_incidents.last_place();
+    if (m_on_nonfinite == OnNonfinite::Pause) {
+        m_pause_reason = reason;
+        m_session.control.pause_here();
+        return std::nullopt;
+    }
+    return RunEnd{RunState::StoppedNonfinite, reason};
+}
+
+void TrainLoop::evaluate(std::int64_t steps_done) {
+    for (EvaluationRow& row : m_evaluator.evaluate(steps_done, m_session.control)) {
+        m_session.recorder.evaluation(std::move(row));
+    }
+    m_evaluated_at = steps_done;
+}
+
+RunEnd TrainLoop::finish(RunEnd end, std::int64_t steps_done) {
+    // An interrupted run ends at once; every other one is worth its last evaluation, and a stop lets it happen.
+    const bool wanted = end.state == RunState::Finished || end.state == RunState::StoppedNonfinite;
+    if (wanted && steps_done > 0 && m_evaluated_at != steps_done) evaluate(steps_done);
+    if (const auto scale = m_parts.accelerator.loss_scale_state()) {
+        m_session.recorder.meta(meta::final_scale, to_text(scale->scale));
+    }
+    m_session.recorder.state(end.state, end.reason);
+    return end;
+}
+
+}  // namespace mantissa

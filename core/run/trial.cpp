@@ -1,0 +1,93 @@
+#include "run/trial.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "devices/memory_meter.h"
+#include "models/module_scope.h"
+#include "numerics/op_counter.h"
+#include "numerics/output_meter.h"
+#include "run/meter_watch.h"
+#include "run/run_parts.h"
+#include "run/step_runner.h"
+
+namespace mantissa {
+namespace {
+
+constexpr int timed_steps = 5;
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+void fill_headroom(const OutputMeter& meter, Precision mode, TrialReport& report) {
+    report.headroom_bits = headroom_bits(mode, meter);
+    if (const OutputReading* reading = meter.largest()) {
+        report.headroom_module = reading->op.empty() ? reading->module : reading->module + "." + reading->op;
+        report.outputs_finite = reading->finite;
+    }
+}
+
+// Counted and watched apart from the timed steps: watching costs.
+void measure(RunParts& parts, const RunPlan& plan, MemoryMeter& memory, std::optional<OpCounter>& counter, TrialReport& report) {
+    OutputMeter meter;
+    StepRunner runner(parts, plan.training, nullptr);
+    parts.bare_model().train();
+    {
+        MeterWatch watch(meter);
+        const WatchScope scope(watch);
+        const StepOutcome first = runner.run(&*counter);
+        report.loss_finite = std::isfinite(first.facts.loss);
+    }
+    fill_headroom(meter, plan.mixed_precision, report);
+    const OpCounter::Totals totals = counter->totals();
+    counter.reset();
+    report.op_kinds = totals.op_kinds;
+    report.op_kinds_half = totals.op_kinds_half;
+    report.multiply_adds = totals.multiply_adds;
+    report.multiply_adds_half = totals.multiply_adds_half;
+    runner.run();  // the optimizer's state is there from the first applied step on
+    std::vector<double> times;
+    for (int i = 0; i < timed_steps; ++i) {
+        memory.begin_step();
+        const StepOutcome outcome = runner.run();
+        times.push_back(static_cast<double>(outcome.step_ns) / 1e6);
+        report.memory_peak_bytes = std::max(report.memory_peak_bytes, memory.peak_bytes());
+    }
+    report.step_ms = median(std::move(times));
+    report.runs = true;
+}
+
+}  // namespace
+
+Result<TrialReport> run_trial_of_model(const RunPlan& given, Precision mode) {
+    RunPlan plan = given;
+    plan.mixed_precision = mode;
+    plan.on_nonfinite = OnNonfinite::Mark;  // a trial tells what it sees, it doesn't stop
+    Result<DeviceChoice> choice = choose_run_device(plan);
+    if (!choice) return choice.error();
+    TrialReport report;
+    report.mode = mode;
+    report.choice = choice->precision;
+    MemoryMeter memory(torch::Device(choice->device.id).type());
+    Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice);
+    if (!parts) return parts.error();
+    std::optional<OpCounter> counter;
+    counter.emplace();
+    counter->pause();
+    ModuleScope::forget_last_failure();
+    try {
+        measure(**parts, plan, memory, counter, report);
+    } catch (const std::exception& exception) {
+        report.runs = false;
+        report.refusal = first_line(exception.what());
+        if (counter) report.refused_op = counter->op_of_last_failure();
+        report.refused_module = ModuleScope::module_of_last_failure();
+    }
+    return report;
+}
+
+}  // namespace mantissa
