@@ -1,0 +1,87 @@
+#include "judge/chart_axis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/numbers.h"
+
+namespace mantissa {
+namespace {
+
+constexpr double wanted_ticks = 6;
+
+std::vector<double> linear_ticks(double begin, double end) {
+    const double rough = (end - begin) / wanted_ticks;
+    const double power = std::pow(10.0, std::floor(std::log10(rough)));
+    double step = 10 * power;
+    for (const double factor : {1.0, 2.0, 5.0}) {
+        if (factor * power >= rough) {
+            step = factor * power;
+            break;
+        }
+    }
+    std::vector<double> ticks;
+    for (double tick = std::ceil(begin / step - 1e-9); tick * step <= end + 1e-9 * step; tick += 1) ticks.push_back(tick * step);
+    return ticks;
+}
+
+std::vector<double> log_ticks(double begin, double end) {
+    const double first = std::ceil(std::log10(begin) - 1e-9), last = std::floor(std::log10(end) + 1e-9);
+    if (last - first < 1) return linear_ticks(begin, end);
+    const double stride = std::max(1.0, std::ceil((last - first) / wanted_ticks));
+    std::vector<double> ticks;
+    for (double exponent = first; exponent <= last; exponent += stride) ticks.push_back(std::pow(10.0, exponent));
+    return ticks;
+}
+
+}  // namespace
+
+double Axis::pixel(double value) const {
+    const double low = log ? std::log10(begin) : begin, high = log ? std::log10(end) : end;
+    const double share = ((log ? std::log10(value) : value) - low) / (high - low);
+    return pixel_begin + share * (pixel_end - pixel_begin);
+}
+
+std::vector<double> Axis::ticks() const { return log ? log_ticks(begin, end) : linear_ticks(begin, end); }
+
+Axis value_axis(const Chart& chart) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const ChartLine& line : chart.lines) {
+        for (const double value : line.y) {
+            if (!std::isfinite(value) || (chart.log_y && value <= 0)) continue;
+            low = std::min(low, value);
+            high = std::max(high, value);
+        }
+    }
+    Axis axis;
+    axis.log = chart.log_y;
+    if (low > high) {  // nothing to draw
+        axis.begin = chart.log_y ? 0.1 : 0;
+        axis.end = 1;
+        return axis;
+    }
+    if (chart.log_y) {
+        const double air = std::max(0.05 * std::log10(high / low), 0.1);
+        axis.begin = std::max(std::pow(10.0, std::log10(low) - air), std::numeric_limits<double>::min());
+        axis.end = std::min(std::pow(10.0, std::log10(high) + air), std::numeric_limits<double>::max());
+        return axis;
+    }
+    const double span = high - low;
+    const double air = span > 0 ? 0.06 * span : std::max(std::abs(high) * 0.1, 1e-12);
+    axis.begin = low >= 0 && low - air < 0 ? 0 : low - air;
+    axis.end = high + air;
+    return axis;
+}
+
+std::string tick_text(double value, AxisFormat format) {
+    switch (format) {
+        case AxisFormat::Scale: return "2^" + readable_number(value);  // the line holds exponents
+        case AxisFormat::Bytes: return readable_bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
+        case AxisFormat::Percent: return readable_percent(value, 0);
+        case AxisFormat::Number: break;
+    }
+    return readable_number(value);
+}
+
+}  // namespace mantissa
