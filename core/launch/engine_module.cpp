@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <mutex>
-#include <optional>
 #include <system_error>
 
 #include "base/paths.h"
@@ -76,22 +75,21 @@ Result<const EngineApi*> load_engine_from(const std::filesystem::path& file) {
 }
 
 Result<const EngineApi*> load_engine() {
-    static std::mutex mutex;  // protects the answer
-    static std::optional<Result<const EngineApi*>> answer;
+    static std::mutex mutex;  // protects the engine
+    static const EngineApi* engine = nullptr;
     const std::lock_guard lock(mutex);
-    if (answer) return *answer;
-    const auto candidates = engine_candidates();
+    if (engine != nullptr) return engine;
     std::string looked;
-    for (const auto& file : candidates) {
+    for (const auto& file : engine_candidates()) {
         std::error_code ignored;
         if (std::filesystem::exists(file, ignored)) {
-            answer = load_engine_from(file);
-            return *answer;
+            auto loaded = load_engine_from(file);
+            if (loaded) engine = *loaded;
+            return loaded;
         }
         looked += (looked.empty() ? "" : ", ") + file.string();
     }
-    answer = Result<const EngineApi*>(module_error("it isn't there (looked for " + looked + ")"));
-    return *answer;
+    return module_error("it isn't there (looked for " + looked + ")");
 }
 
 }  // namespace mantissa

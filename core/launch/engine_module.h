@@ -17,7 +17,8 @@ inline constexpr const char* wanted_torch = "2.11";
 /// installed library folder.
 [[nodiscard]] std::vector<std::filesystem::path> engine_candidates();
 
-/// Loads the module once per process (thread-safe; later calls return the same answer). Sets OMP_WAIT_POLICY=PASSIVE first
+/// Loads the module once per process (thread-safe; later calls return the same engine; a failure may be tried again, for a window
+/// that is open while the engine is still being built). Sets OMP_WAIT_POLICY=PASSIVE first
 /// if it is unset, because libgomp reads it when it is loaded.
 Result<const EngineApi*> load_engine();
 

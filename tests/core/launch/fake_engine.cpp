@@ -1,0 +1,147 @@
+// A fake engine module for the tests of launch: trains nothing, but records rows, takes turns, obeys control, and misbehaves
+// on demand. The plan's name says how: words "key=value" for all modes, "fp16.key=value" for one.
+//   steps=N  ms=N (time of a step)  crash_at=N (SIGSEGV)  refuse=1  trial=crash|hang|refuse  nonfinite_at=N  throw_at=N  exit_at=N
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "host/engine_api.h"
+
+namespace {
+
+using namespace mantissa;
+
+std::string word(const RunPlan& plan, const std::string& key, const std::string& otherwise) {
+    std::istringstream words(plan.name);
+    std::string found = otherwise;
+    for (std::string text; words >> text;) {
+        for (const auto& prefix : {key + "=", std::string(to_string(plan.mixed_precision)) + "." + key + "="}) {
+            if (text.rfind(prefix, 0) == 0) found = text.substr(prefix.size());
+        }
+    }
+    return found;
+}
+
+std::int64_t number(const RunPlan& plan, const std::string& key, std::int64_t otherwise) {
+    return std::stoll(word(plan, key, std::to_string(otherwise)));
+}
+
+StepRow row(std::int64_t step, bool nonfinite) {
+    StepRow result;
+    result.step = step;
+    result.applied_step = step + 1;
+    result.time_ns = now_ns();
+    result.loss = nonfinite ? std::numeric_limits<double>::quiet_NaN() : 1.0 / static_cast<double>(step + 1);
+    result.nonfinite_loss = nonfinite;
+    return result;
+}
+
+void work(std::int64_t ms) {
+    // Work in wall time, so that a single step ends soon on a loaded machine as well.
+    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
+/// What the recorder was given, kept by another road that survives kill -9 (the page cache): tests compare both.
+class Shadow {
+  public:
+    explicit Shadow(const RunFolder& folder)
+        : m_file(::open((folder.path / "shadow").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644)) {}
+    ~Shadow() { ::close(m_file); }
+    void add(const StepRow& row) const {
+        const std::int64_t entry[2]{row.step, row.time_ns};
+        if (::write(m_file, entry, sizeof entry) < 0) return;  // a full disk is the recorder's to report
+    }
+
+  private:
+    int m_file;
+};
+
+void misbehave(const RunPlan& plan, std::int64_t step) {
+    if (step == number(plan, "crash_at", -1)) {
+        std::signal(SIGSEGV, SIG_DFL);
+        std::raise(SIGSEGV);
+    }
+    if (step == number(plan, "exit_at", -1)) ::_exit(77);
+}
+
+RunEnd end(RunSession& session, RunState state, const std::string& reason) {
+    session.recorder.state(state, reason);
+    return {state, reason};
+}
+
+Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
+    const std::int64_t steps = number(plan, "steps", 100), ms = number(plan, "ms", 1), nonfinite_at = number(plan, "nonfinite_at", -1);
+    const auto on_pause = [&](bool paused) { session.recorder.state(paused ? RunState::Paused : RunState::Running); };
+    const Shadow shadow(session.folder);
+    for (std::int64_t step = 0; step < steps; ++step) {
+        const auto next = session.control.at_step_edge(on_pause);
+        if (next == RunControl::Next::Stop) return end(session, RunState::Stopped, "stopped at step " + std::to_string(step));
+        if (next == RunControl::Next::Interrupt) return end(session, RunState::Interrupted, "interrupted at step " + std::to_string(step));
+        if (session.gate != nullptr) session.gate->wait_for_turn(step, session.control);
+        if (session.control.is_ending()) {
+            --step;
+            continue;
+        }
+        misbehave(plan, step);
+        if (step == number(plan, "throw_at", -1)) return Error{ErrorCode::Internal, "the fake engine throws at step " + std::to_string(step), ""};
+        work(ms);
+        const StepRow made = row(step, step == nonfinite_at);
+        session.recorder.step(made);
+        shadow.add(made);
+        if (const auto error = session.recorder.error()) return *error;
+        if (step == nonfinite_at) return end(session, RunState::StoppedNonfinite, "the loss of step " + std::to_string(step) + " is NaN");
+    }
+    return end(session, RunState::Finished, "");
+}
+
+Result<PrecisionChoice> choose_precision(const RunPlan& plan, Precision mode) {
+    if (mode == Precision::Fp8 || number(plan, "refuse", 0) != 0) {
+        return Error{ErrorCode::UnsupportedPrecision, std::string(to_string(mode)) + " is not supported by the fake device", "choose another mode"};
+    }
+    return PrecisionChoice{mode, mode, Support::Native, "the fake device has everything"};
+}
+
+Result<TrialReport> trial(const RunPlan& plan, Precision mode) {
+    RunPlan of_mode = plan;
+    of_mode.mixed_precision = mode;
+    const std::string kind = word(of_mode, "trial", "runs");
+    if (kind == "crash") {
+        std::signal(SIGABRT, SIG_DFL);
+        std::abort();
+    }
+    if (kind == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+    TrialReport report;
+    report.mode = mode;
+    report.choice = {mode, mode, Support::Native, "fake"};
+    report.runs = kind != "refuse";
+    if (!report.runs) report.refusal = "the fake model has an op without a kernel";
+    report.memory_peak_bytes = std::stoll(word(of_mode, "peak", "1000"));
+    report.step_ms = 1;
+    return report;
+}
+
+Result<ProbeReport> probe() { return ProbeReport{}; }
+Result<std::string> environment(const RunPlan&) { return std::string("{}"); }
+
+}  // namespace
+
+#ifndef FAKE_ABI
+#define FAKE_ABI mantissa::engine_abi
+#endif
+#ifndef FAKE_TORCH
+#define FAKE_TORCH "2.11.0"
+#endif
+
+extern "C" const mantissa::EngineApi* mantissa_engine_api() {
+    static const mantissa::EngineApi api{FAKE_ABI, FAKE_TORCH, &run, &choose_precision, &trial, &probe, &environment};
+    return &api;
+}
