@@ -51,7 +51,10 @@ void Statement::bind_static(int index, const char* text) {
     sqlite3_bind_text(m_statement, index + 1, text, -1, SQLITE_STATIC);
 }
 
-int Statement::step() { return sqlite3_step(m_statement); }
+int Statement::step() {
+    errno = 0;
+    return sqlite3_step(m_statement);
+}
 
 void Statement::reset() { sqlite3_reset(m_statement); }
 
@@ -102,7 +105,10 @@ Database& Database::operator=(Database&& other) noexcept {
 // Statements are members declared after their database and are gone by now; close_v2 would defer if one were not.
 Database::~Database() { sqlite3_close_v2(m_handle); }
 
-int Database::try_execute(const char* sql) { return sqlite3_exec(m_handle, sql, nullptr, nullptr, nullptr); }
+int Database::try_execute(const char* sql) {
+    errno = 0;
+    return sqlite3_exec(m_handle, sql, nullptr, nullptr, nullptr);
+}
 
 Result<void> Database::execute(const char* sql) {
     if (try_execute(sql) != SQLITE_OK) return last_error("working on");
@@ -129,10 +135,12 @@ Result<std::int64_t> Database::single_integer(const char* sql) {
 int Database::last_code() const { return m_handle ? sqlite3_errcode(m_handle) : SQLITE_NOMEM; }
 
 Error Database::last_error(std::string_view doing) const {
+    // A failed commit leaves the system's reason in errno only, and nobody else has called the system since.
+    const int left_behind = errno;
     const std::string file = m_path.string();
     if (!m_handle) return {ErrorCode::InputOutput, "no memory left while " + std::string(doing) + " " + file, ""};
     const int code = sqlite3_errcode(m_handle) & 0xff;
-    const int system = sqlite3_system_errno(m_handle);
+    const int system = sqlite3_system_errno(m_handle) != 0 ? sqlite3_system_errno(m_handle) : left_behind;
     if (code == SQLITE_FULL || (code == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT))) {
         return {ErrorCode::InputOutput, "the disk is full while " + std::string(doing) + " " + file,
                 "free some space, or choose another runs folder with --runs-dir"};
