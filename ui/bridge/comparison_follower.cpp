@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "judge/judge.h"
 #include "record/run_folder.h"
 
 namespace mantissa::ui {
@@ -16,8 +15,8 @@ constexpr int refreshMilliseconds = 50;
 
 }  // namespace
 
-ComparisonFollower::ComparisonFollower(fs::path folder, QObject* parent)
-    : QObject(parent), m_folder(std::move(folder)), m_isComparison(!fs::exists(RunFolder{m_folder}.plan())) {
+ComparisonFollower::ComparisonFollower(fs::path folder, const std::string& language, QObject* parent)
+    : QObject(parent), m_folder(std::move(folder)), m_language(language), m_isComparison(!fs::exists(RunFolder{m_folder}.plan())) {
     m_refresh.setSingleShot(true);
     m_refresh.setInterval(refreshMilliseconds);
     connect(&m_refresh, &QTimer::timeout, this, &ComparisonFollower::advanced);
@@ -45,47 +44,32 @@ bool ComparisonFollower::hasEnded() const {
     return std::all_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run->hasEnded(); });
 }
 
+void ComparisonFollower::setLanguage(const std::string& language) {
+    const std::lock_guard lock(m_mutex);
+    m_language = language;
+}
+
 void ComparisonFollower::poll(std::stop_token stop) {
-    const fs::path file = m_isComparison ? m_folder / "comparison.json" : RunFolder{m_folder}.verdicts();
-    std::optional<fs::file_time_type> seen;
+    ComparisonReader reader(m_folder, m_isComparison);
+    std::unique_lock lock(m_mutex);
     while (!stop.stop_requested()) {
-        std::error_code error;
-        const fs::file_time_type written = fs::last_write_time(file, error);
-        if (!error && seen != written) {
-            std::optional<ComparisonRecord> record;
-            std::vector<Verdict> verdicts;
-            QString problem;
-            if (m_isComparison) {
-                if (auto read = read_comparison(m_folder); read) {
-                    verdicts = read->verdicts;
-                    record = std::move(*read);
-                } else {
-                    problem = QString::fromStdString(describe(read.error()));
-                }
-            } else if (auto read = read_verdicts(m_folder); read) {
-                verdicts = std::move(*read);
-            } else {
-                problem = QString::fromStdString(describe(read.error()));
-            }
-            seen = written;
+        const std::string language = m_language;
+        lock.unlock();
+        if (auto snapshot = reader.look(language)) {
             QMetaObject::invokeMethod(
-                this,
-                [this, record = std::move(record), verdicts = std::move(verdicts), problem]() mutable {
-                    take(std::move(record), std::move(verdicts), problem);
-                },
+                this, [this, snapshot = std::move(*snapshot)]() mutable { take(std::move(snapshot)); },
                 Qt::QueuedConnection);
         }
-        std::unique_lock lock(m_mutex);
+        lock.lock();
         m_wake.wait_for(lock, stop, pollInterval, [] { return false; });
     }
 }
 
-void ComparisonFollower::take(std::optional<ComparisonRecord> record, std::vector<Verdict> verdicts,
-                              const QString& problem) {
-    m_problem = problem;
-    if (problem.isEmpty()) {
-        m_verdicts = std::move(verdicts);
-        m_record = std::move(record);
+void ComparisonFollower::take(ComparisonSnapshot snapshot) {
+    m_problem = QString::fromStdString(snapshot.problem);
+    if (m_problem.isEmpty()) {
+        m_verdicts = std::move(snapshot.verdicts);
+        m_record = std::move(snapshot.record);
     }
     const std::size_t before = m_runs.size();
     if (m_record) {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "record/comparison_record.h"
+#include "ui/bridge/comparison_reader.h"
 #include "ui/bridge/run_follower.h"
 
 namespace mantissa::ui {
@@ -20,7 +20,8 @@ class ComparisonFollower : public QObject {
     Q_OBJECT
   public:
     /// `folder` holds comparison.json, or is a run folder of its own.
-    explicit ComparisonFollower(std::filesystem::path folder, QObject* parent = nullptr);
+    /// `language` of the judge's texts: "en" or "zh".
+    explicit ComparisonFollower(std::filesystem::path folder, const std::string& language = "en", QObject* parent = nullptr);
     ~ComparisonFollower() override;
 
     [[nodiscard]] const std::filesystem::path& folder() const { return m_folder; }
@@ -33,6 +34,7 @@ class ComparisonFollower : public QObject {
     [[nodiscard]] RunFollower* control() const;  // the run in mode `no`, if there is one
     [[nodiscard]] const QString& problem() const { return m_problem; }
     [[nodiscard]] bool hasEnded() const;
+    void setLanguage(const std::string& language);
 
   Q_SIGNALS:
     void runsChanged();    // followers were added
@@ -41,10 +43,11 @@ class ComparisonFollower : public QObject {
 
   private:
     void poll(std::stop_token stop);
-    void take(std::optional<ComparisonRecord> record, std::vector<Verdict> verdicts, const QString& problem);
+    void take(ComparisonSnapshot snapshot);
     void addRun(const std::filesystem::path& folder, Precision mode);
 
     const std::filesystem::path m_folder;
+    std::string m_language;
     const bool m_isComparison;
     std::optional<ComparisonRecord> m_record;
     std::vector<Verdict> m_verdicts;
@@ -52,7 +55,7 @@ class ComparisonFollower : public QObject {
     QString m_problem;
     QTimer m_refresh;
 
-    std::mutex m_mutex;  // only for the wait
+    std::mutex m_mutex;  // protects m_language
     std::condition_variable_any m_wake;
     std::jthread m_thread;
 };

@@ -1,0 +1,304 @@
+#include "ui/live/live_page.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "ui/charts/step_range.h"
+#include "ui/live/empty_live.h"
+#include "ui/live/fold_row.h"
+#include "ui/live/headline_bar.h"
+#include "ui/live/loss_panel.h"
+#include "ui/live/mode_facts.h"
+#include "ui/live/mode_strips.h"
+
+namespace mantissa::ui {
+namespace {
+
+constexpr int lossMinimumHeight = 210;
+constexpr int smallMinimumHeight = 84;
+constexpr int smallMaximumHeight = 120;
+constexpr int foldedHeight = 170;
+
+PlotOptions optionsOf(Quantity quantity, ValueScale scale) {
+    PlotOptions options;
+    options.quantity = quantity;
+    options.scale = scale;
+    return options;
+}
+
+const TrialReport* trialOf(const ComparisonFollower& follower, Precision mode) {
+    if (!follower.record()) {
+        return nullptr;
+    }
+    const auto& trials = follower.record()->trials;
+    const auto found = std::find_if(trials.begin(), trials.end(), [mode](const TrialReport& t) { return t.mode == mode; });
+    return found == trials.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+LivePage::LivePage(Theme& theme, QWidget* parent) : QWidget(parent), m_theme(theme), m_range(new StepRange(this)) {
+    build();
+    connect(m_loss, &LossPanel::xKindChanged, this, &LivePage::setXKind);
+    connect(m_loss, &ChartCard::failed, this, &LivePage::failed);
+    connect(&m_controller, &RunController::refused, this, &LivePage::failed);
+    connect(&m_theme, &Theme::changed, this, [this] {
+        if (m_follower) {
+            refreshVerdicts();
+        }
+    });
+}
+
+LivePage::~LivePage() { showNothing(); }
+
+void LivePage::build() {
+    auto* empty = new EmptyLive(this);
+    connect(empty, &EmptyLive::sampleRequested, this, &LivePage::openSampleRequested);
+    connect(empty, &EmptyLive::setUpRequested, this, &LivePage::setUpRequested);
+    auto* content = new QWidget(this);
+    content->setProperty("page", true);
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(12, 8, 12, 4);
+    column->setSpacing(8);
+    m_headlineBar = new HeadlineBar(m_theme, content);
+    m_strips = new ModeStrips(m_theme, content);
+    m_loss = new LossPanel(m_theme, *m_range, m_controller, content);
+    m_loss->setMinimumHeight(lossMinimumHeight);
+    m_folds = new FoldRow(content);
+    m_verdicts = new QLabel(content);
+    column->addWidget(m_headlineBar);
+    column->addWidget(m_strips);
+    column->addWidget(m_loss, 1);
+    column->addWidget(buildSmallCharts());
+    buildFolds();
+    column->addWidget(m_folds);
+    m_scroll = new QScrollArea(this);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidget(content);
+    connect(m_folds, &FoldRow::opened, this, [this](QWidget* opened) {
+        // Once the layout has given it its place.
+        QTimer::singleShot(0, opened, [this, opened] { m_scroll->ensureWidgetVisible(opened); });
+    });
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(empty);
+    m_stack->addWidget(m_scroll);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_stack);
+}
+
+ChartCard* LivePage::addChart(const QString& title, const PlotOptions& options, const char* name, bool isFolded) {
+    auto* card = new ChartCard(m_theme, *m_range, title, this);
+    card->setObjectName(QLatin1String(name));
+    card->setOptions(options);
+    card->chart().setCompact(!isFolded);
+    card->chart().setEmptyText(tr("No value yet."));
+    if (isFolded) {
+        card->setFixedHeight(foldedHeight);
+    } else {
+        card->setMinimumHeight(smallMinimumHeight);
+        card->setMaximumHeight(smallMaximumHeight);
+    }
+    connect(card, &ChartCard::failed, this, &LivePage::failed);
+    m_charts.push_back(card);
+    return card;
+}
+
+QWidget* LivePage::buildSmallCharts() {
+    auto* row = new QWidget(this);
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(8);
+    m_scale = addChart(tr("Loss scale"), optionsOf(Quantity::LossScale, ValueScale::Log2), "scaleCard", false);
+    // Headroom needs recorded tensors (level 1); until a run has them, the gradient norm tells most about range.
+    ChartCard* norm = addChart(tr("Gradient norm"), optionsOf(Quantity::GradientNorm, ValueScale::Log10), "normCard", false);
+    m_memory = addChart(tr("Memory of tensors"), optionsOf(Quantity::MemoryPeak, ValueScale::Linear), "memoryCard", false);
+    m_memory->setSubtitle(tr("peak, measured"));
+    norm->setSubtitle(tr("unscaled, before clipping"));
+    for (ChartCard* card : {m_scale, norm, m_memory}) {
+        layout->addWidget(card, 1);
+    }
+    return row;
+}
+
+void LivePage::buildFolds() {
+    m_folds->addFold(tr("throughput"),
+                     addChart(tr("Throughput"), optionsOf(Quantity::Throughput, ValueScale::Linear), "throughputCard", true));
+    m_folds->addFold(tr("step time"),
+                     addChart(tr("Step time"), optionsOf(Quantity::StepTime, ValueScale::Linear), "stepTimeCard", true));
+    m_folds->addFold(tr("learning rate"),
+                     addChart(tr("Learning rate"), optionsOf(Quantity::LearningRate, ValueScale::Linear), "rateCard", true));
+    m_verdicts->setWordWrap(true);
+    m_verdicts->setTextFormat(Qt::RichText);
+    m_verdicts->setMargin(10);
+    m_verdicts->setObjectName(QStringLiteral("verdicts"));
+    m_verdicts->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_verdicts->setAccessibleName(tr("Verdicts"));
+    m_folds->addFold(tr("verdicts"), m_verdicts);
+}
+
+void LivePage::showFolder(const std::filesystem::path& folder) {
+    showNothing();
+    m_follower = std::make_unique<ComparisonFollower>(folder, m_language);
+    connect(m_follower.get(), &ComparisonFollower::runsChanged, this, &LivePage::setRuns);
+    connect(m_follower.get(), &ComparisonFollower::recordChanged, this, &LivePage::refreshRecord);
+    connect(m_follower.get(), &ComparisonFollower::advanced, this, &LivePage::refresh);
+    m_headline = {};
+    m_title.clear();
+    m_status.clear();
+    m_controller.follow(folder);
+    m_range->restart();
+    m_stack->setCurrentWidget(m_scroll);
+    setRuns();
+    refreshRecord();
+}
+
+void LivePage::showNothing() {
+    m_controller.leave();
+    // The charts refer to the follower's columns: they let go first.
+    m_runs.clear();
+    m_loss->setRuns({});
+    for (ChartCard* card : m_charts) {
+        card->setRuns({});
+    }
+    m_follower.reset();
+    m_stack->setCurrentIndex(0);
+}
+
+void LivePage::setLanguage(const std::string& language) {
+    m_language = language;
+    if (m_follower) {
+        m_follower->setLanguage(language);
+        refreshHeadline();
+    }
+}
+
+void LivePage::setRuns() {
+    m_runs.clear();
+    bool hasControl = false;
+    for (const auto& run : m_follower->runs()) {
+        m_runs.push_back({run->mode(), &run->series(), &run->evaluations(), &run->state()});
+        hasControl = hasControl || run->mode() == Precision::No;
+    }
+    m_loss->setHasControl(hasControl && m_runs.size() > 1);
+    m_loss->setRuns(m_runs);
+    for (ChartCard* card : m_charts) {
+        card->setRuns(m_runs);
+    }
+}
+
+void LivePage::setXKind(XKind kind) {
+    m_xKind = kind;
+    m_range->restart();
+    for (ChartCard* card : m_charts) {
+        PlotOptions options = card->chart().options();
+        options.x = kind;
+        card->setOptions(options);
+    }
+    if (m_follower) {
+        refresh();
+    }
+}
+
+void LivePage::refresh() {
+    std::int64_t planned = 0;
+    bool isSame = m_runs.size() == m_follower->runs().size(), hasScale = false, hasSteps = false;
+    for (std::size_t i = 0; i < m_follower->runs().size(); ++i) {
+        const RunFollower& run = *m_follower->runs()[i];
+        isSame = isSame && m_runs[i].mode == run.mode();  // a single run's mode is known once its recording is read
+        planned = std::max(planned, run.summary() ? run.summary()->planned_steps : 0);
+        hasScale = hasScale || run.series().hasLossScale();
+        hasSteps = hasSteps || !run.series().isEmpty();
+    }
+    if (!isSame) {
+        setRuns();
+    }
+    m_scale->setVisible(hasScale || !hasSteps);  // without fp16 there is no scale, and no empty box for it
+    fitRange(*m_range, m_runs, m_xKind, planned);
+    m_loss->refresh();
+    for (ChartCard* card : m_charts) {
+        card->refresh();
+    }
+    refreshStrips();
+    refreshSubtitles();
+    refreshHeadline();
+}
+
+void LivePage::refreshStrips() {
+    std::vector<Precision> modes;
+    if (m_follower->record()) {
+        modes = m_follower->record()->modes;
+    }
+    for (std::size_t i = modes.size(); i < m_follower->runs().size(); ++i) {
+        modes.push_back(m_follower->runs()[i]->mode());
+    }
+    m_strips->setModes(modes);
+    const std::optional<Precision> onTrial = modeOnTrial(*m_follower);
+    for (std::size_t i = 0; i < modes.size(); ++i) {
+        const RunFollower* run = i < m_follower->runs().size() ? m_follower->runs()[i].get() : nullptr;
+        const TrialReport* trial = trialOf(*m_follower, modes[i]);
+        const ModeFacts facts = modeFacts(modes[i], trial, run, onTrial == modes[i]);
+        m_strips->setFacts(i, facts, fourChecks(facts, trial, run));
+    }
+}
+
+void LivePage::refreshSubtitles() {
+    QStringList scales;
+    for (const auto& run : m_follower->runs()) {
+        const auto& scale = run->series().column(Quantity::LossScale);
+        if (run->series().hasLossScale()) {
+            scales << tr("%1 · now %2").arg(QString::fromLatin1(to_string(run->mode())),
+                                            QString::fromStdString(readable_scale(scale.back())));
+        }
+    }
+    m_scale->setSubtitle(scales.join(QStringLiteral(", ")));
+}
+
+void LivePage::refreshRecord() {
+    refreshVerdicts();
+    refresh();
+}
+
+void LivePage::refreshVerdicts() {
+    const auto& record = m_follower->record();
+    const bool isOver = record && record->decision && m_follower->hasEnded();
+    const std::vector<Verdict>& verdicts = m_follower->verdicts();
+    m_headlineBar->setGrounds(isOver ? record->decision : std::nullopt, verdicts);
+    QStringList lines;
+    for (const Verdict& verdict : verdicts) {
+        lines << QStringLiteral("<p>%1</p>").arg(verdictHtml(verdict, m_theme.colours()));
+    }
+    m_verdicts->setText(lines.isEmpty() ? tr("No verdict yet: verdicts are given when the runs have ended.") : lines.join(QString()));
+    m_folds->renameFold(m_verdicts, tr("verdicts (%1)").arg(verdicts.size()));
+    const FairnessNote note = fairnessOf(*m_follower, m_theme.colours());
+    m_folds->setNote(note.html, note.details);
+}
+
+void LivePage::refreshHeadline() {
+    const Headline headline = headlineOf(*m_follower, m_language);
+    m_loss->setIsLive(!m_follower->hasEnded());
+    m_headlineBar->setHeadline(headline.text, headline.severity);
+    if (headline != m_headline) {
+        m_headline = headline;
+        Q_EMIT headlineChanged(headline.text, headline.severity);
+    }
+    const QString title = titleOf(*m_follower), status = statusOf(*m_follower);
+    if (title != m_title) {
+        m_title = title;
+        m_subtitle = subtitleOf(*m_follower);
+        Q_EMIT titleChanged(m_title, m_subtitle);
+    }
+    if (status != m_status) {
+        m_status = status;
+        Q_EMIT statusChanged(m_status);
+    }
+}
+
+}  // namespace mantissa::ui

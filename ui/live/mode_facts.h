@@ -1,0 +1,34 @@
+#pragma once
+// What a strip says of one mode, as plain values: from the run's recording where there is one, else from its trial.
+#include <QString>
+#include <QStringList>
+#include <optional>
+
+#include "record/comparison_record.h"
+#include "ui/bridge/run_follower.h"
+
+namespace mantissa::ui {
+
+enum class StripTone { Normal, Waiting, Bad };
+
+struct ModeFacts {
+    Precision mode = Precision::No;
+    bool isOn = false, isEffectKnown = false;  // effective = requested
+    QString badge, badgeTip;                    // control, native, emulated, refused
+    bool isEmulated = false;
+    QString progressText;                       // "240 / 300", "■ stopped at 144", "trying…"
+    StripTone tone = StripTone::Normal;
+    int done = 0, planned = 0;
+    std::optional<double> loss;  // last step's
+    bool lossIsBad = false;
+    QString metricName, metric, stepTime, memory;
+    QString reason;  // why it stopped, in full
+};
+
+/// `trial` and `run` may each be absent.
+[[nodiscard]] ModeFacts modeFacts(Precision mode, const TrialReport* trial, const RunFollower* run, bool isTrialNow);
+
+/// The four checks of the article, one line each: sources, support, loss/gradients/skips, fp8 backend. First character ✓ ✗ or –.
+[[nodiscard]] QStringList fourChecks(const ModeFacts& facts, const TrialReport* trial, const RunFollower* run);
+
+}  // namespace mantissa::ui
