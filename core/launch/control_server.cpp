@@ -14,6 +14,7 @@
 #include <random>
 #include <utility>
 
+#include "base/clock.h"
 #include "launch/socket_address.h"
 
 namespace mantissa {
@@ -57,6 +58,23 @@ Result<std::filesystem::path> socket_folder() {
     return Error{ErrorCode::InputOutput, "no place for the control socket: " + reasons, "set XDG_RUNTIME_DIR to a folder of yours"};
 }
 
+/// A killed supervisor leaves its socket behind: nobody answers there, so it goes.
+void remove_dead_sockets(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+        if (entry.path().extension() != ".sock" || entry.path().string().size() > 100) continue;
+        // A young one may belong to a supervisor that is between bind and listen.
+        struct stat info {};
+        if (::lstat(entry.path().c_str(), &info) != 0 || now_ns() / 1'000'000'000 - info.st_mtime < 60) continue;
+        const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        const sockaddr_un address = socket_address(entry.path());
+        const bool refused = ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+                             errno == ECONNREFUSED;
+        ::close(descriptor);
+        if (refused) ::unlink(entry.path().c_str());
+    }
+}
+
 std::filesystem::path unique_socket(const std::filesystem::path& folder) {
     std::random_device random;
     std::array<char, 17> name{};
@@ -75,6 +93,7 @@ bool is_same_user(int descriptor) {
 Result<ControlServer> ControlServer::open(Commands commands, Status status) {
     const auto folder = socket_folder();
     if (!folder) return folder.error();
+    remove_dead_sockets(*folder);
     ControlServer server;
     server.m_commands = std::move(commands);
     server.m_status = std::move(status);

@@ -1,6 +1,5 @@
 #include "launch/run_body.h"
 
-#include "base/log.h"
 #include "launch/engine_module.h"
 #include "launch/run_files.h"
 
@@ -10,17 +9,19 @@ namespace {
 
 RunResult failed(const Error& error) { return {RunState::Failed, describe(error), exit_code(error.code)}; }
 
+using Say = std::function<void(const std::string&)>;
+
 /// Rule 7: the first line says device, requested and effective precision.
-std::string first_line(const RunPlan& plan, const PrecisionChoice& choice) {
-    return "device " + plan.device + ", requested precision " + to_string(choice.requested) + ", effective precision " +
+std::string first_line(const std::string& device, const PrecisionChoice& choice) {
+    return "device " + device + ", requested precision " + to_string(choice.requested) + ", effective precision " +
            to_string(choice.effective) + " (" + to_string(choice.support) +
            (choice.reason.empty() ? "" : ": " + choice.reason) + ")";
 }
 
-RunResult train(const RunPlan& plan, RunSession& session, const EngineApi& engine) {
+RunResult train(const RunPlan& plan, RunSession& session, const EngineApi& engine, const Say& say) {
     const auto choice = engine.choose_precision(plan, plan.mixed_precision);
     if (!choice) return failed(choice.error());
-    log::info(first_line(plan, *choice));
+    say(first_line(settled_device(engine, plan), *choice));
     const auto end = engine.run(plan, session);
     if (session.gate != nullptr) session.gate->run_ended();
     // What was recorded counts more than how the loop felt about it: a full disk is a failed run.
@@ -31,7 +32,16 @@ RunResult train(const RunPlan& plan, RunSession& session, const EngineApi& engin
 
 }  // namespace
 
-RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* gate, const EngineLoader& loader) {
+std::string settled_device(const EngineApi& engine, const RunPlan& plan) {
+    if (plan.device == "cuda") return "cuda:0";
+    if (plan.device != "auto") return plan.device;
+    RunPlan on_gpu = plan;
+    on_gpu.device = "cuda";
+    on_gpu.mixed_precision = Precision::No;
+    return engine.choose_precision(on_gpu, Precision::No) ? "cuda:0" : "cpu";
+}
+
+RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* gate, const EngineLoader& loader, const Say& say) {
     const auto plan = launch_files::read_run_plan(folder.plan());
     auto recorder = RunRecorder::open(folder.path);
     if (!recorder) return failed(recorder.error());
@@ -45,14 +55,13 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
         } else {
             (*recorder)->state(RunState::Running);
             RunSession session{folder, **recorder, control, gate};
-            result = train(*plan, session, **engine);
+            result = train(*plan, session, **engine, say);
         }
     }
     if (result.state == RunState::Failed) (*recorder)->state(RunState::Failed, result.reason);
     (*recorder)->meta(launch_files::exit_code_key, std::to_string(result.exit_code));
     if (const auto flushed = (*recorder)->flush(); !flushed && result.state != RunState::Failed) result = failed(flushed.error());
-    if (result.state == RunState::Failed) log::error(result.reason);
-    else log::info(std::string("end: ") + to_string(result.state) + (result.reason.empty() ? "" : ": " + result.reason));
+    say(std::string("end: ") + to_string(result.state) + (result.reason.empty() ? "" : ": " + result.reason));
     return result;
 }
 

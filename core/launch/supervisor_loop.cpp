@@ -75,6 +75,7 @@ int SupervisorLoop::run() {
         if (all_ended() && !m_trial) break;
         wait_for_events();
         reap_workers();
+        let_turns_begin();
     }
     finish();
     const int result = exit_code_of_job();
@@ -94,7 +95,8 @@ int SupervisorLoop::exit_code_of_job() const {
 void SupervisorLoop::wait_for_events() {
     std::vector<pollfd> events{{m_signals, POLLIN, 0}};
     m_server->add_to(events);
-    ::poll(events.data(), events.size(), m_trial ? 100 : 250);  // the trial's time limit, and the status at 2 Hz
+    // The trial's time limit, the first turn, and the status at 2 Hz are looked at without an event.
+    ::poll(events.data(), events.size(), m_turn_hold ? 5 : m_trial ? 100 : 250);
     if (events.front().revents != 0) take_signals();
     const bool has_client_event = std::any_of(events.begin() + 1, events.end(), [](const pollfd& e) { return e.revents != 0; });
     if (has_client_event) m_server->serve();
@@ -165,12 +167,13 @@ void SupervisorLoop::take_trial(const TrialOutcome& outcome) {
 
 void SupervisorLoop::decide_order() {
     if (!m_record || m_job.order == ComparisonOrder::OneByOne) return;
-    std::int64_t needed = 0, device = m_plan.device.rfind("cuda", 0) == 0 ? 0 : machine_memory_bytes();
+    std::int64_t needed = 0, device = 0;
     for (const auto& outcome : m_outcomes) {
         if (!outcome.report.runs) continue;
         needed += outcome.report.memory_peak_bytes;
         device = std::max(device, outcome.device_memory_bytes);
     }
+    if (device == 0 && m_plan.device.rfind("cuda", 0) != 0) device = machine_memory_bytes();
     const auto reason = reason_for_one_by_one(needed, device);
     if (reason.empty()) return;
     m_job.order = ComparisonOrder::OneByOne;
@@ -181,6 +184,12 @@ void SupervisorLoop::decide_order() {
 
 void SupervisorLoop::start_runs() {
     const bool turns = is_comparison() && m_job.order == ComparisonOrder::Turns;
+    const bool some_start = std::any_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.is_queued(); });
+    if (turns && some_start) {
+        auto hold = TurnHold::take(m_job.folder);
+        if (hold) m_turn_hold.emplace(std::move(*hold));
+        else log::warning("the turns begin without waiting for all: " + describe(hold.error()));
+    }
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         if (!m_runs[i].is_queued()) continue;
         if (m_job.order == ComparisonOrder::OneByOne && any_running()) return;
@@ -188,6 +197,14 @@ void SupervisorLoop::start_runs() {
             log::error(m_runs[i].mode() + ": " + describe(started.error()));
         }
     }
+}
+
+void SupervisorLoop::let_turns_begin() {
+    if (!m_turn_hold) return;
+    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+        if (m_runs[i].is_running() && !m_turn_hold->is_ready(i)) return;
+    }
+    m_turn_hold.reset();
 }
 
 bool SupervisorLoop::all_ended() const {

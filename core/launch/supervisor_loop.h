@@ -8,6 +8,7 @@
 #include "launch/managed_run.h"
 #include "launch/supervisor.h"
 #include "launch/trial_process.h"
+#include "launch/turns.h"
 #include "record/comparison_record.h"
 
 namespace mantissa {
@@ -28,6 +29,7 @@ class SupervisorLoop {
     void take_trial(const TrialOutcome& outcome);
     void decide_order();
     void start_runs();
+    void let_turns_begin();
     void finish();
     [[nodiscard]] bool all_ended() const;
     [[nodiscard]] bool any_running() const;
@@ -49,6 +51,7 @@ class SupervisorLoop {
     std::optional<TrialProcess> m_trial;
     std::vector<TrialOutcome> m_outcomes;
     std::size_t m_next_trial = 0;
+    std::optional<TurnHold> m_turn_hold;  // until all runs stand at their first step
     bool m_trials_done = false, m_is_finishing = false;
     int m_signals = -1, m_lock = -1;
     std::int64_t m_published_ns = 0;

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <mutex>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "launch/run_body.h"
 #include "launch/run_files.h"
@@ -36,6 +38,19 @@ std::string refusal_locked(const ProcessState& state, JobKind kind, Precision mo
     return {};
 }
 
+/// worker.log of a run that has no process whose output could go there.
+class RunLog {
+  public:
+    explicit RunLog(const RunFolder& folder) : m_file(std::make_shared<std::ofstream>(folder.log(), std::ios::app)) {}
+    void operator()(const std::string& line) const {
+        *m_file << readable_time(now_ns()) << ' ' << line << std::endl;
+        log::info(line);
+    }
+
+  private:
+    std::shared_ptr<std::ofstream> m_file;
+};
+
 }  // namespace
 
 std::string thread_scope_refusal(JobKind kind, Precision mode) {
@@ -66,7 +81,7 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(PreparedJob job, const Engin
     std::unique_ptr<ThreadRun> run(new ThreadRun(std::move(job)));
     run->m_thread = std::jthread([self = run.get(), loader, finish = std::move(finish), job_lock = *job_lock, leave] {
         const RunFolder folder = self->m_job.runs.front().folder;
-        self->m_exit_code = execute_run(folder, self->m_control, nullptr, loader).exit_code;
+        self->m_exit_code = execute_run(folder, self->m_control, nullptr, loader, RunLog(folder)).exit_code;
         if (finish) {
             if (const auto finished = finish(folder.path); !finished) log::error(describe(finished.error()));
         }

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <tuple>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -31,6 +32,23 @@ struct Slot {
 Error file_error(const std::filesystem::path& file) {
     return {ErrorCode::InputOutput, "can't use " + file.string() + ": " + std::strerror(errno),
             "the runs folder must be writable"};
+}
+
+Result<int> open_file(const std::filesystem::path& file) {
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0) return file_error(file);
+    return descriptor;
+}
+
+Result<void*> map_table(int descriptor, const std::filesystem::path& file, std::size_t size) {
+    // posix_fallocate instead of ftruncate: a full disk is an error now, not a SIGBUS at the first write.
+    if (const int failed = ::posix_fallocate(descriptor, 0, static_cast<off_t>(size)); failed != 0) {
+        errno = failed;
+        return file_error(file);
+    }
+    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory == MAP_FAILED) return file_error(file);
+    return memory;
 }
 
 }  // namespace
@@ -60,26 +78,21 @@ Result<std::unique_ptr<TurnGate>> TurnGate::join(const std::filesystem::path& co
     std::unique_ptr<TurnGate> gate(new TurnGate);
     gate->m_slot = slot;
     gate->m_turn_ns = std::chrono::nanoseconds(turn).count();
-    const auto turn_file = comparison_folder / "turn.lock";
-    gate->m_turn_descriptor = ::open(turn_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (gate->m_turn_descriptor < 0) return file_error(turn_file);
-    const auto steps_file = comparison_folder / "turn.steps";
-    gate->m_steps_descriptor = ::open(steps_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    // posix_fallocate instead of ftruncate: a full disk is an error now, not a SIGBUS at the first write.
-    if (gate->m_steps_descriptor < 0) return file_error(steps_file);
-    if (const int failed = ::posix_fallocate(gate->m_steps_descriptor, 0, sizeof(Table)); failed != 0) {
-        errno = failed;
-        return file_error(steps_file);
-    }
-    void* memory = ::mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED, gate->m_steps_descriptor, 0);
-    if (memory == MAP_FAILED) return file_error(steps_file);
-    gate->m_table = static_cast<Table*>(memory);
+    auto turn_file = open_file(comparison_folder / "turn.lock");
+    if (!turn_file) return turn_file.error();
+    gate->m_turn_descriptor = *turn_file;
+    auto steps_file = open_file(comparison_folder / "turn.steps");
+    if (!steps_file) return steps_file.error();
+    gate->m_steps_descriptor = *steps_file;
+    auto table = map_table(*steps_file, comparison_folder / "turn.steps", sizeof(Table));
+    if (!table) return table.error();
+    gate->m_table = static_cast<Table*>(*table);
     struct flock alive {};
     alive.l_type = F_WRLCK;
     alive.l_whence = SEEK_SET;
     alive.l_start = static_cast<off_t>(slot);
     alive.l_len = 1;
-    if (::fcntl(gate->m_steps_descriptor, F_OFD_SETLK, &alive) != 0) return file_error(steps_file);
+    if (::fcntl(gate->m_steps_descriptor, F_OFD_SETLK, &alive) != 0) return file_error(comparison_folder / "turn.steps");
     auto& mine = gate->m_table->slots[slot];
     mine.steps = 0;
     mine.state = Absent;
@@ -171,6 +184,35 @@ void TurnGate::run_ended() {
     m_ended = true;
     m_table->slots[m_slot].state = Ended;
     give_turn();
+}
+
+Result<TurnHold> TurnHold::take(const std::filesystem::path& comparison_folder) {
+    TurnHold hold;
+    auto turn_file = open_file(comparison_folder / "turn.lock");
+    if (!turn_file) return turn_file.error();
+    hold.m_turn_descriptor = *turn_file;
+    if (::flock(hold.m_turn_descriptor, LOCK_EX | LOCK_NB) != 0) return file_error(comparison_folder / "turn.lock");
+    const auto steps_file = open_file(comparison_folder / "turn.steps");
+    if (!steps_file) return steps_file.error();
+    auto table = map_table(*steps_file, comparison_folder / "turn.steps", sizeof(TurnGate::Table));
+    ::close(*steps_file);
+    if (!table) return table.error();
+    hold.m_table = *table;
+    return hold;
+}
+
+TurnHold::TurnHold(TurnHold&& other) noexcept
+    : m_table(std::exchange(other.m_table, nullptr)), m_turn_descriptor(std::exchange(other.m_turn_descriptor, -1)) {}
+
+TurnHold::~TurnHold() {
+    if (m_turn_descriptor >= 0) ::close(m_turn_descriptor);
+    if (m_table == nullptr) return;
+    static_cast<TurnGate::Table*>(m_table)->wake();
+    ::munmap(m_table, sizeof(TurnGate::Table));
+}
+
+bool TurnHold::is_ready(std::size_t slot) const {
+    return static_cast<const TurnGate::Table*>(m_table)->slots[slot].state != Absent;
 }
 
 }  // namespace mantissa

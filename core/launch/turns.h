@@ -25,8 +25,9 @@ class TurnGate final : public StepGate {
     /// For RunControl::set_wait_hook: a paused run gives its turn away, and takes one again before it goes on.
     void paused(bool waiting, const RunControl& control);
 
+    struct Table;  // layout of turn.steps (turns.cpp)
+
   private:
-    struct Table;
     TurnGate() = default;
     [[nodiscard]] bool is_first_in_line() const;
     [[nodiscard]] bool is_waiting(std::size_t slot) const;
@@ -43,5 +44,22 @@ class TurnGate final : public StepGate {
 };
 
 inline constexpr std::size_t most_turn_slots = 16;
+
+/// The supervisor's hand on the turn until all runs stand at their first step: a process that still loads LibTorch or builds its
+/// model must not take computing time from the one that is being measured. The kernel frees it with the supervisor.
+class TurnHold {
+  public:
+    static Result<TurnHold> take(const std::filesystem::path& comparison_folder);
+    TurnHold(TurnHold&& other) noexcept;
+    TurnHold& operator=(TurnHold&&) = delete;
+    ~TurnHold();  // lets go
+    /// The run of this slot waits for its first turn, is paused before it, or has ended.
+    [[nodiscard]] bool is_ready(std::size_t slot) const;
+
+  private:
+    TurnHold() = default;
+    void* m_table = nullptr;
+    int m_turn_descriptor = -1;
+};
 
 }  // namespace mantissa

@@ -150,7 +150,7 @@ int run_worker(const std::filesystem::path& run_folder, const EngineLoader& load
     } else {
         const int ended = ::eventfd(0, EFD_CLOEXEC);
         const std::jthread worker([&] {
-            result = execute_run(folder, control, gate->get(), loader);
+            result = execute_run(folder, control, gate->get(), loader, [](const std::string& line) { log::info(line); });
             ::eventfd_write(ended, 1);
         });
         CommandListener(control, signals, channel, ended).listen_until_end();
@@ -177,9 +177,8 @@ TrialAnswer refused(TrialAnswer answer, const Error& error) {
 std::int64_t memory_of_device(const EngineApi& engine, const std::string& device) {
     const auto probe = engine.probe();
     if (!probe) return 0;
-    const std::string id = device == "cuda" ? "cuda:0" : device;
     for (const auto& report : probe->devices) {
-        if (report.id == id) return report.memory_bytes;
+        if (report.id == device) return report.memory_bytes;
     }
     return 0;
 }
@@ -204,7 +203,8 @@ TrialAnswer try_mode(const std::filesystem::path& plan_file, Precision mode, con
     answer.report = *report;
     if (!report->runs) answer.code = exit_code(ErrorCode::UnsupportedPrecision);
     // The machine's memory is asked for without torch; a GPU's only through its own driver.
-    if (plan->device.rfind("cuda", 0) == 0) answer.device_memory_bytes = memory_of_device(**engine, plan->device);
+    const std::string device = settled_device(**engine, *plan);
+    if (device != "cpu") answer.device_memory_bytes = memory_of_device(**engine, device);
     return answer;
 }
 

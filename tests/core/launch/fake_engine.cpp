@@ -1,6 +1,7 @@
 // A fake engine module for the tests of launch: trains nothing, but records rows, takes turns, obeys control, and misbehaves
 // on demand. The plan's name says how: words "key=value" for all modes, "fp16.key=value" for one.
-//   steps=N  ms=N (time of a step)  crash_at=N (SIGSEGV)  refuse=1  trial=crash|hang|refuse  nonfinite_at=N  throw_at=N  exit_at=N
+//   steps=N  ms=N (time of a step)  crash_at=N (SIGSEGV)  refuse=1  trial=crash|hang|refuse  start_ms=N (before step 0)
+//   nonfinite_at=N  throw_at=N  exit_at=N
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -81,6 +82,7 @@ RunEnd end(RunSession& session, RunState state, const std::string& reason) {
 Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
     const std::int64_t steps = number(plan, "steps", 100), ms = number(plan, "ms", 1), nonfinite_at = number(plan, "nonfinite_at", -1);
     const auto on_pause = [&](bool paused) { session.recorder.state(paused ? RunState::Paused : RunState::Running); };
+    std::this_thread::sleep_for(std::chrono::milliseconds(number(plan, "start_ms", 0)));
     const Shadow shadow(session.folder);
     for (std::int64_t step = 0; step < steps; ++step) {
         const auto next = session.control.at_step_edge(on_pause);

@@ -146,6 +146,15 @@ TEST_F(Supervisor, stopped_by_a_non_finite_value_is_an_end_by_the_runs_own_rule)
     EXPECT_EQ(single.wait(), 4);
 }
 
+TEST_F(Supervisor, in_turns_a_slow_start_of_one_mode_does_not_overlap_with_the_steps_of_another) {
+    auto handle = compare("steps=30 ms=1 bf16.start_ms=600");
+    EXPECT_EQ(handle.wait(), 0);
+    const auto first_of = [&](std::size_t i) { return rows(run_folder(i)).steps.front().time_ns; };
+    const auto all_there = rows(run_folder(2)).states[2].time_ns + 600'000'000;  // bf16: queued, trial, running
+    EXPECT_GT(first_of(0), all_there);
+    EXPECT_GT(first_of(1), all_there);
+}
+
 TEST_F(Supervisor, a_job_has_one_supervisor) {
     auto handle = compare("steps=100000 ms=1");
     auto again = read_job(handle.folder());

@@ -32,6 +32,10 @@ TEST_F(ThreadScope, runs_in_this_process_with_the_same_recording) {
     EXPECT_EQ(rows((*thread)->folder()).steps.size(), 25U);
     EXPECT_EQ(read_run_outcome((*thread)->folder())->state, RunState::Finished);
     EXPECT_EQ(m_finished, (*thread)->folder());
+    std::ifstream log((*thread)->folder() / "worker.log");
+    std::string first;
+    std::getline(log, first);
+    EXPECT_NE(first.find("device cpu, requested precision no, effective precision no"), std::string::npos) << first;
     EXPECT_FALSE(has_supervisor((*thread)->folder()));
     EXPECT_TRUE(RunLock::is_free(RunFolder{(*thread)->folder()}));
 }

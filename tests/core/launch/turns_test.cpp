@@ -167,6 +167,26 @@ TEST_F(Turns, a_killed_waiter_with_fewer_steps_is_not_waited_for) {
     runner.control.post(ControlCommand::Stop);
 }
 
+TEST_F(Turns, nobody_begins_before_the_hold_goes) {
+    std::array<Runner, 2> runners;
+    auto hold = TurnHold::take(folder());
+    ASSERT_TRUE(hold) << describe(hold.error());
+    std::optional<TurnHold> held(std::move(*hold));
+    EXPECT_FALSE(held->is_ready(0));
+    start(runners[0], 0);
+    ASSERT_TRUE(soon([&] { return held->is_ready(0); }));
+    EXPECT_FALSE(held->is_ready(1));
+    runners[1].control.post(ControlCommand::Pause);  // a run that pauses before its first step keeps nobody waiting
+    start(runners[1], 1);
+    ASSERT_TRUE(soon([&] { return held->is_ready(1); }));
+    std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(runners[0].done, 0);
+    held.reset();
+    EXPECT_TRUE(soon([&] { return runners[0].done == 200; }));
+    EXPECT_EQ(runners[1].done, 0);
+    runners[1].control.post(ControlCommand::Stop);
+}
+
 TEST_F(Turns, a_folder_that_cannot_be_written_is_an_error) {
     const auto gate = TurnGate::join("/proc/nowhere", 0);
     ASSERT_FALSE(gate);
