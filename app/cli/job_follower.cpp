@@ -1,0 +1,161 @@
+#include "job_follower.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "base/log.h"
+#include "base/numbers.h"
+#include "launch/control_client.h"
+#include "launch/supervisor.h"
+#include "launch/thread_run.h"
+#include "record/meta_keys.h"
+#include "signals.h"
+
+namespace mantissa::cli {
+namespace {
+
+constexpr int tick_ms = 100;
+
+/// Passes the signals that came on to the supervisor, each once.
+class SignalRelay {
+  public:
+    SignalRelay(pid_t supervisor, ControlClient* client, ProgressView& view)
+        : m_supervisor(supervisor), m_client(client), m_view(view) {}
+
+    void relay() {
+        const SignalCounts now = signal_counts();
+        if (now.terminations > m_seen.terminations) {
+            m_view.line("SIGTERM: the runs stop at the next step");
+            ::kill(m_supervisor, SIGTERM);
+        }
+        if (now.interrupts > m_seen.interrupts && m_seen.interrupts == 0) {
+            m_view.line("interrupted: the runs end at the next step; Ctrl-C again kills them");
+            ::kill(m_supervisor, SIGINT);
+        }
+        if (now.interrupts > 1 && now.interrupts > m_seen.interrupts) {
+            m_view.line("killed");
+            if (!m_client || !m_client->send("abort")) ::kill(m_supervisor, SIGKILL);
+        }
+        m_seen = now;
+    }
+
+  private:
+    pid_t m_supervisor;
+    ControlClient* m_client;
+    ProgressView& m_view;
+    SignalCounts m_seen;
+};
+
+void take_events(ControlClient& client, ProgressView& view, bool& connected) {
+    while (connected) {
+        const auto event = client.take_event();
+        if (!event) return;
+        if (event->kind == ControlEvent::Kind::Refused) view.line("refused: " + event->text);
+        if (event->kind == ControlEvent::Kind::Disconnected) connected = false;
+    }
+}
+
+}  // namespace
+
+JobFollower::JobFollower(const PreparedJob& job) : m_readers(job.runs.size()) {
+    for (const JobRun& run : job.runs) {
+        m_folders.push_back(run.folder.path);
+        RunProgress progress;
+        progress.mode = run.mode;
+        m_progress.push_back(std::move(progress));
+    }
+}
+
+const std::vector<RunProgress>& JobFollower::read() {
+    for (std::size_t i = 0; i < m_folders.size(); ++i) read_run(i);
+    return m_progress;
+}
+
+void JobFollower::read_run(std::size_t index) {
+    auto& reader = m_readers[index];
+    RunProgress& progress = m_progress[index];
+    if (!reader) {
+        auto opened = RunReader::open(m_folders[index]);
+        if (!opened) return;
+        reader = std::move(*opened);
+    }
+    // The state first: rows that come after it are newer, so an end state never goes with too few rows.
+    const auto state = reader->state();
+    const auto rows = reader->read_new();
+    if (!state || !rows) return;
+    progress.state = state->state;
+    progress.reason = state->reason;
+    for (const StepRow& row : rows->steps) {
+        progress.steps = row.step + 1;
+        progress.loss = row.loss;
+        progress.skipped += row.skipped ? 1 : 0;
+        const bool is_bad = row.nonfinite_loss || (!row.loss_scale && row.nonfinite_grads > 0);
+        if (is_bad && !progress.first_nonfinite_step) progress.first_nonfinite_step = row.step;
+    }
+    for (const EvaluationRow& row : rows->evaluations)
+        if (row.split == "validation") {
+            progress.metric = row.value;
+            progress.metric_name = row.metric;
+        }
+    if (progress.planned_steps > 0) return;
+    if (const auto keys = reader->meta())
+        if (const auto planned = keys->find(meta::planned_steps); planned != keys->end())
+            progress.planned_steps = parse_int(planned->second).value_or(0);
+}
+
+Result<int> run_supervised(PreparedJob job, ProgressView& view) {
+    JobFollower follower(job);
+    const auto folder = job.folder;
+    auto handle = start_supervisor(std::move(job));
+    if (!handle) return handle.error();
+    auto client = ControlClient::connect(folder, ControlRole::Control);
+    bool connected = client.ok();
+    if (!connected) view.line("the supervisor can't be reached: " + describe(client.error()));
+    SignalRelay relay(handle->pid(), connected ? &*client : nullptr, view);
+    while (!handle->poll()) {
+        relay.relay();
+        if (connected) {
+            pollfd event{client->descriptor(), POLLIN, 0};
+            ::poll(&event, 1, tick_ms);
+            take_events(*client, view, connected);
+        } else {
+            ::poll(nullptr, 0, tick_ms);
+        }
+        view.update(follower.read());
+    }
+    view.update(follower.read());
+    const int code = handle->wait();
+    if (code > 128 && code != exit_code(ErrorCode::Interrupted))
+        return Error{ErrorCode::WorkerLost, "the supervisor was killed by signal " + std::to_string(code - 128),
+                     "what was recorded is in " + folder.string()};
+    return code;
+}
+
+Result<int> run_in_thread(PreparedJob job, ProgressView& view,
+                          const std::function<Result<void>(const std::filesystem::path&)>& finish) {
+    JobFollower follower(job);
+    auto run = ThreadRun::start(std::move(job), {}, finish);
+    if (!run) return run.error();
+    SignalCounts seen;
+    while (!(*run)->has_ended()) {
+        const SignalCounts now = signal_counts();
+        if (now.interrupts > 1) std::_Exit(exit_code(ErrorCode::Interrupted));  // the recording is safe to a second
+        if (now.interrupts > seen.interrupts) {
+            view.line("interrupted: the run ends at the next step; Ctrl-C again leaves at once");
+            (*run)->control().post(ControlCommand::Interrupt);
+        }
+        if (now.terminations > seen.terminations) (*run)->control().post(ControlCommand::Stop);
+        seen = now;
+        std::this_thread::sleep_for(std::chrono::milliseconds(tick_ms));
+        view.update(follower.read());
+    }
+    const int code = (*run)->wait();
+    view.update(follower.read());
+    return code;
+}
+
+}  // namespace mantissa::cli

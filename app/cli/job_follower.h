@@ -1,0 +1,35 @@
+#pragma once
+// Starts a prepared job and follows its run folders until it has ended. Ctrl-C interrupts the runs, a second one kills them;
+// SIGTERM stops them. What is shown comes from the recordings, as everywhere.
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "launch/job.h"
+#include "progress.h"
+#include "record/run_reader.h"
+
+namespace mantissa::cli {
+
+/// Follows the recordings of a job's runs.
+class JobFollower {
+  public:
+    explicit JobFollower(const PreparedJob& job);
+    /// Reads what is new; never fails (a run.db that isn't there yet is tried again).
+    const std::vector<RunProgress>& read();
+
+  private:
+    void read_run(std::size_t index);
+    std::vector<std::filesystem::path> m_folders;
+    std::vector<std::unique_ptr<RunReader>> m_readers;
+    std::vector<RunProgress> m_progress;
+};
+
+/// In scope process: supervisor and workers. Returns the exit code of the job.
+Result<int> run_supervised(PreparedJob job, ProgressView& view);
+/// In scope thread: the engine on a thread of this process.
+Result<int> run_in_thread(PreparedJob job, ProgressView& view, const std::function<Result<void>(const std::filesystem::path&)>& finish);
+
+}  // namespace mantissa::cli

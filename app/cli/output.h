@@ -1,0 +1,22 @@
+#pragma once
+// Standard output is the result, standard error is progress and log.
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace mantissa::cli {
+
+/// Message and hint on standard error; the exit code of the error.
+int fail(const Error& error);
+void print(std::string_view line);  // one line of the result
+void print_json(const nlohmann::json& value);
+/// Flushes standard output. A result that could not be written is an error (full disk, closed pipe).
+int finish_output(int result);
+
+[[nodiscard]] bool is_terminal_error();   // standard error is a terminal
+[[nodiscard]] bool is_terminal_output();  // standard output is one
+[[nodiscard]] bool has_utf8_locale();
+
+}  // namespace mantissa::cli

@@ -1,0 +1,37 @@
+#pragma once
+// The options of train and compare that make a plan: plan file or preset, Accelerate's flag names, ours, and --set.
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/plan_sources.h"
+
+namespace CLI {
+class App;
+}
+
+namespace mantissa::cli {
+
+class PlanOptions {
+  public:
+    void add_to(CLI::App& verb, PlanUse use);
+    /// All sources together, validated. Errors name the flag, file or variable.
+    [[nodiscard]] Result<SourcedPlan> resolve(PlanUse use) const;
+
+  private:
+    struct Given {
+        std::string path, text, flag;
+    };
+    void add_flag(CLI::App& verb, const char* names, const char* path, const char* help);
+    [[nodiscard]] Result<PlanLayer> flag_layer() const;
+    Result<void> add_model_and_data(PlanLayer& layer) const;
+
+    std::string m_plan;
+    std::vector<Given> m_given;
+    std::vector<std::string> m_assignments;
+    std::string m_model, m_dataset, m_config_file;
+    bool m_cpu = false, m_allow_emulated = false, m_trust = false;
+};
+
+}  // namespace mantissa::cli

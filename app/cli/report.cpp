@@ -1,0 +1,43 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/paths.h"
+#include "judge/html_report.h"
+#include "judge/texts.h"
+#include "output.h"
+#include "run_argument.h"
+#include "verbs.h"
+
+namespace mantissa::cli {
+namespace {
+
+struct ReportOptions {
+    std::string run, output, language, runs_dir;
+    bool json = false;
+};
+
+int write_report(const ReportOptions& options) {
+    const auto folder = find_run(options.run, runs_folder(options.runs_dir));
+    if (!folder) return fail(folder.error());
+    const auto report = write_html_report(*folder, text_language(options.language), options.output);
+    if (!report) return fail(report.error());
+    if (options.json) print_json({{"report", report->string()}});
+    else print(report->string());
+    return 0;
+}
+
+}  // namespace
+
+void add_report(CLI::App& program, int& result) {
+    auto* verb = program.add_subcommand("report", "Write the HTML report of a run or comparison and print its path");
+    auto options = std::make_shared<ReportOptions>();
+    verb->add_option("RUN", options->run, "a run folder, the name of a run or comparison (or its beginning), or last")->required();
+    verb->add_option("-o,--output", options->output, "file to write (else report.html in the folder)");
+    verb->add_option("--lang", options->language, "en, zh (else that of the locale)");
+    verb->add_option("--runs-dir,--runs_dir", options->runs_dir, "folder of the runs");
+    verb->add_flag("--json", options->json, "as one JSON object");
+    verb->callback([options, &result] { result = write_report(*options); });
+}
+
+}  // namespace mantissa::cli

@@ -1,0 +1,186 @@
+#include "results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/numbers.h"
+#include "judge/judge.h"
+#include "output.h"
+#include "table.h"
+
+namespace mantissa::cli {
+namespace {
+
+using Json = nlohmann::json;
+constexpr std::size_t text_width = 100;
+
+std::string ratio_text(double value, double control) {
+    if (!(control > 0) || !(value > 0)) return "";
+    return " (×" + readable_number(value / control, 3) + ")";
+}
+
+std::string optional_number(const std::optional<double>& value, int significant = 4) {
+    return value ? readable_number(*value, significant) : "–";
+}
+
+std::string metric_text(const RunSummary& run) {
+    if (!run.metric) return "–";
+    return run.metric_name == "accuracy" ? readable_percent(*run.metric) : run.metric_name + " " + readable_number(*run.metric, 4);
+}
+
+std::string memory_text(const RunSummary& run, const RunSummary* control) {
+    if (run.memory_peak_bytes <= 0) return "–";
+    const std::string size = readable_bytes(static_cast<std::uint64_t>(run.memory_peak_bytes));
+    if (control == nullptr || control == &run) return size;
+    return size + ratio_text(static_cast<double>(run.memory_peak_bytes), static_cast<double>(control->memory_peak_bytes));
+}
+
+std::string time_text(const RunSummary& run, const RunSummary* control) {
+    if (!run.step_ms_median) return "–";
+    const std::string time = readable_number(*run.step_ms_median, 3);
+    if (control == nullptr || control == &run || !control->step_ms_median) return time;
+    return time + ratio_text(*run.step_ms_median, *control->step_ms_median);
+}
+
+std::string mode_text(const RunSummary& run) {
+    std::string text = to_string(run.mode);
+    if (run.effective != run.requested) text += std::string(" → ") + to_string(run.effective);
+    return text;
+}
+
+void print_verdicts(const std::vector<Verdict>& verdicts) {
+    if (verdicts.empty()) return;
+    print("");
+    for (const Verdict& verdict : verdicts) {
+        print(verdict.severity + "  " + (verdict.mode.empty() ? "" : verdict.mode + "  ") + verdict.code);
+        std::string text = wrapped(verdict.text, text_width, 4);
+        text.pop_back();
+        print(text);
+    }
+}
+
+void print_decision(const Decision& decision) {
+    print("");
+    std::string text = wrapped("Decision: " + decision.text + " (confidence " + decision.confidence + ")", text_width, 0);
+    text.pop_back();
+    print(text);
+    const auto list = [](const char* title, const std::vector<std::string>& entries) {
+        if (!entries.empty()) print(title);
+        for (const std::string& entry : entries) {
+            std::string lines = wrapped(entry, text_width, 4);
+            lines.pop_back();
+            lines.replace(0, 4, "  - ");
+            print(lines);
+        }
+    };
+    list("Why:", decision.reasons);
+    list("What would change it:", decision.would_change_it);
+}
+
+void print_fairness(const ComparisonRecord& comparison) {
+    const Fairness& fairness = comparison.fairness;
+    if (!fairness.known) {
+        print("Fairness: not known, not all runs wrote their environment");
+        return;
+    }
+    print(fairness.fair ? "Fair: same initial weights, data, sample order and settings, proven by hashes" : "UNFAIR comparison:");
+    for (const std::string& difference : fairness.differences) print("  - " + difference);
+    if (!comparison.order_reason.empty()) print("Order " + comparison.order + ": " + comparison.order_reason);
+}
+
+Json verdicts_json(const std::vector<Verdict>& verdicts) {
+    Json list = Json::array();
+    for (const Verdict& verdict : verdicts) list.push_back(mantissa::to_json(verdict));
+    return list;
+}
+
+}  // namespace
+
+Result<JobResult> load_result(const std::filesystem::path& job_folder, const std::string& language) {
+    JobResult result;
+    std::error_code ignored;
+    result.folder = std::filesystem::absolute(job_folder, ignored).lexically_normal();
+    if (std::filesystem::exists(job_folder / "report.html", ignored)) result.report = result.folder / "report.html";
+    if (!std::filesystem::exists(job_folder / "comparison.json", ignored)) {
+        auto judged = judge_run(job_folder, language);
+        if (!judged) return judged.error();
+        result.runs.push_back(std::move(judged->summary));
+        result.verdicts = std::move(judged->verdicts);
+        return result;
+    }
+    // A comparison whose every run died before its first record can't be judged, but its record is still there.
+    auto record = judge_comparison(job_folder, language);
+    if (!record) record = read_comparison(job_folder);
+    if (!record) return record.error();
+    for (const auto& folder : record->run_dirs) {
+        auto summary = summarize_run(folder);
+        if (!summary) return summary.error();
+        result.runs.push_back(std::move(*summary));
+    }
+    result.verdicts = record->verdicts;
+    result.comparison = std::move(*record);
+    return result;
+}
+
+std::string runs_table(const std::vector<RunSummary>& runs) {
+    using Align = Table::Align;
+    Table table;
+    for (const char* title : {"mode", "support", "state"}) table.add_column(title);
+    for (const char* title : {"applied/steps", "skipped probing+fault", "first non-finite", "final loss", "validation", "step ms", "peak memory"})
+        table.add_column(title, Align::Right);
+    const auto control = std::find_if(runs.begin(), runs.end(), [](const RunSummary& run) { return run.mode == Precision::No; });
+    const RunSummary* reference = control == runs.end() ? nullptr : &*control;
+    for (const RunSummary& run : runs)
+        table.add_row({mode_text(run), to_string(run.support), to_string(run.state),
+                       std::to_string(run.applied_steps) + "/" + std::to_string(run.steps),
+                       std::to_string(run.skipped_probing) + "+" + std::to_string(run.skipped_fault),
+                       run.first_nonfinite_step ? "step " + std::to_string(*run.first_nonfinite_step) : "–",
+                       optional_number(run.final_loss), metric_text(run), time_text(run, reference), memory_text(run, reference)});
+    return table.text();
+}
+
+void print_result(const JobResult& result) {
+    std::string table = runs_table(result.runs);
+    table.pop_back();
+    print(table);
+    for (const RunSummary& run : result.runs)
+        if (!run.state_reason.empty()) print(std::string(to_string(run.mode)) + ": " + run.state_reason);
+    if (result.comparison) print_fairness(*result.comparison);
+    print_verdicts(result.verdicts);
+    if (result.comparison && result.comparison->decision) print_decision(*result.comparison->decision);
+    print("");
+    print((result.comparison ? "Comparison: " : "Run: ") + result.folder.string());
+    if (!result.report.empty()) print("Report: " + result.report.string());
+}
+
+nlohmann::json to_json(const JobResult& result) {
+    const Json report = result.report.empty() ? Json(nullptr) : Json(result.report.string());
+    if (!result.comparison) {
+        Json run = mantissa::to_json(result.runs.front());
+        run["verdicts"] = verdicts_json(result.verdicts);
+        run["report"] = report;
+        return run;
+    }
+    const ComparisonRecord& comparison = *result.comparison;
+    Json runs = Json::array(), trials = Json::array(), modes = Json::array();
+    for (const RunSummary& run : result.runs) runs.push_back(mantissa::to_json(run));
+    for (const TrialReport& trial : comparison.trials) trials.push_back(mantissa::to_json(trial));
+    for (const Precision mode : comparison.modes) modes.push_back(to_string(mode));
+    return {{"comparison_id", comparison.id},
+            {"name", comparison.name},
+            {"state", comparison.state},
+            {"fair", comparison.fairness.known ? Json(comparison.fairness.fair) : Json(nullptr)},
+            {"unfair_because", comparison.fairness.differences},
+            {"order", comparison.order},
+            {"order_reason", comparison.order_reason},
+            {"modes", modes},
+            {"trials", trials},
+            {"runs", runs},
+            {"verdicts", verdicts_json(result.verdicts)},
+            {"decision", comparison.decision ? mantissa::to_json(*comparison.decision) : Json(nullptr)},
+            {"folder", result.folder.string()},
+            {"report", report}};
+}
+
+}  // namespace mantissa::cli

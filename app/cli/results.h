@@ -1,0 +1,30 @@
+#pragma once
+// Results of runs and comparisons for people (table, verdicts, decision) and as JSON (design §5).
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/comparison_record.h"
+#include "record/run_summary.h"
+
+namespace mantissa::cli {
+
+struct JobResult {
+    std::vector<RunSummary> runs;
+    std::vector<Verdict> verdicts;
+    std::optional<ComparisonRecord> comparison;  // none for a single run
+    std::filesystem::path folder, report;        // report empty: there is none
+};
+
+/// From the folder alone: a comparison folder or a run folder.
+Result<JobResult> load_result(const std::filesystem::path& job_folder, const std::string& language);
+
+void print_result(const JobResult& result);
+nlohmann::json to_json(const JobResult& result);
+/// Rows of the result table; `control` gives the ratios.
+[[nodiscard]] std::string runs_table(const std::vector<RunSummary>& runs);
+
+}  // namespace mantissa::cli

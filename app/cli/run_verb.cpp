@@ -1,0 +1,85 @@
+#include "run_verb.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/paths.h"
+#include "finish_job.h"
+#include "job_follower.h"
+#include "judge/html_report.h"
+#include "judge/texts.h"
+#include "launch/run_lookup.h"
+#include "output.h"
+#include "preflight.h"
+#include "results.h"
+#include "signals.h"
+
+namespace mantissa::cli {
+namespace {
+
+ProgressView::Style style_of(const RunOptions& options) {
+    if (options.quiet) return ProgressView::Style::Silent;
+    return is_terminal_error() ? ProgressView::Style::Bars : ProgressView::Style::Lines;
+}
+
+std::vector<Precision> modes_of(const RunPlan& plan, PlanUse use) {
+    return use == PlanUse::Compare ? plan.modes : std::vector<Precision>{plan.mixed_precision};
+}
+
+void say_first_lines(const Preflight& preflight, const SourcedPlan& plan, ProgressView& view) {
+    for (const std::string& line : first_lines(preflight)) view.line(line);
+    for (const std::string& line : plan.overruled_lines()) view.line(line);
+    for (const std::string& note : plan.notes) view.line("note: " + note);
+}
+
+Result<int> run_job(PreparedJob job, const SourcedPlan& plan, const std::string& language, ProgressView& view) {
+    if (plan.plan.launch.scope != LaunchScope::Thread) return run_supervised(std::move(job), view);
+    return run_in_thread(std::move(job), view, [language](const auto& folder) { return finish_job(folder, language); });
+}
+
+int show_result(const RunOptions& options, const std::filesystem::path& folder, const std::string& language) {
+    // The supervisor judged and reported in the language of the environment.
+    if (language != text_language())
+        if (auto report = write_html_report(folder, language); !report) fail(report.error());
+    auto result = load_result(folder, language);
+    if (!result) return fail(result.error());
+    if (options.json) print_json(to_json(*result));
+    else print_result(*result);
+    return 0;
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& verb, RunOptions& options, PlanUse use) {
+    options.plan.add_to(verb, use);
+    verb.add_option("--runs-dir,--runs_dir", options.runs_dir, "folder of the runs (else MANTISSA_RUNS_DIR, else $XDG_DATA_HOME/mantissa/runs)");
+    verb.add_flag("--json", options.json, "the result as one JSON object on standard output");
+    verb.add_flag("-q,--quiet", options.quiet, "no progress and no log");
+    verb.add_option("--lang", options.language, "language of verdicts and report: en, zh (else that of the locale)");
+    if (use == PlanUse::Compare) verb.add_flag("--strict", options.strict, "exit code 4 when a run was stopped by a non-finite value");
+}
+
+int run_verb(const RunOptions& options, PlanUse use) {
+    auto plan = options.plan.resolve(use);
+    if (!plan) return fail(plan.error());
+    const std::string language = text_language(options.language);
+    const auto preflight = check_support(plan->plan, modes_of(plan->plan, use));
+    if (!preflight) return fail(preflight.error());
+    catch_signals();
+    auto job = prepare_job(use == PlanUse::Compare ? JobKind::Comparison : JobKind::SingleRun, *plan, runs_folder(options.runs_dir));
+    if (!job) return fail(job.error());
+    const auto folder = job->folder;
+    Result<int> ended = 0;
+    {
+        ProgressView view(style_of(options));
+        say_first_lines(*preflight, *plan, view);
+        view.line("recording to " + folder.string());
+        ended = run_job(std::move(*job), *plan, language, view);
+    }
+    int code = ended ? *ended : fail(ended.error());
+    if (const int shown = show_result(options, folder, language); shown != 0 && code == 0) code = shown;
+    if (code == 0 && options.strict) code = job_exit_code(folder, true);
+    return code;
+}
+
+}  // namespace mantissa::cli

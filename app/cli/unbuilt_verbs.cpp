@@ -1,0 +1,35 @@
+#include <CLI/CLI.hpp>
+
+#include "output.h"
+#include "verbs.h"
+
+namespace mantissa::cli {
+namespace {
+
+struct UnbuiltVerb {
+    const char *name, *about, *instead;
+};
+
+constexpr UnbuiltVerb unbuilt[] = {
+    {"config", "write and update Accelerate's configuration file", "`mantissa env` shows the file that is read"},
+    {"test", "self test of this installation", "`mantissa probe` tries every device and mode"},
+    {"estimate-memory", "memory of a model before training", "`mantissa compare` measures it in its trial and in every step"},
+    {"replay", "repeat a bad step under other precisions", "`mantissa compare` shows which modes survive the same steps"},
+    {"launch", "start several processes that train together", "`mantissa train` runs one process"},
+    {"export", "recordings as CSV, JSON or TensorBoard", "`mantissa runs show RUN --json` prints the summary"},
+    {"lessons", "lessons for a classroom", "the presets are small lessons: `mantissa compare gated-overflow`"}};
+
+}  // namespace
+
+void add_unbuilt_verbs(CLI::App& program, int& result) {
+    for (const UnbuiltVerb& verb : unbuilt) {
+        auto* entry = program.add_subcommand(verb.name, verb.about)->group("Not built yet");
+        entry->allow_extras();
+        entry->set_help_flag();
+        entry->callback([&verb, &result] {
+            result = fail({ErrorCode::NotBuilt, std::string(verb.name) + " is not built yet", verb.instead});
+        });
+    }
+}
+
+}  // namespace mantissa::cli
