@@ -1,0 +1,174 @@
+// Set up as a person meets it: this machine's answers, the trial, the button and why it can't be pressed, and that it fits.
+#include "ui/setup/setup_page.h"
+
+#include <QApplication>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "fake_machine.h"
+#include "ui/bridge/theme.h"
+#include "ui/setup/caption_button.h"
+#include "ui/shell/window_style.h"
+
+namespace mantissa::ui {
+
+class SetupPageTest : public QObject {
+    Q_OBJECT
+
+    Theme m_theme;
+    QTemporaryDir m_runs;
+
+    SetupOptions options(const fake::Machine& machine, fake::Trials& trials) const {
+        return {m_runs.path().toStdString(), MANTISSA_RESOURCES_DIR "/presets", machine.places(), trials.starter()};
+    }
+    static QString answer(const SetupPage& page, const char* row) {
+        return page.findChild<QWidget*>(QLatin1String(row))->findChild<QLabel*>("answer")->text();
+    }
+    static QPushButton* compare(const SetupPage& page) { return page.findChild<QPushButton*>("compareButton"); }
+    static CaptionButton* chip(const SetupPage& page, const char* mode) {
+        return page.findChild<CaptionButton*>(QLatin1String("mode.") + QLatin1String(mode));
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        m_theme.setChoice(Theme::Choice::Light);
+        m_theme.apply();
+        qApp->setStyleSheet(qApp->styleSheet() + windowStyle(m_theme.colours()));
+    }
+
+    void machineAnswersBesideTheQuestions() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-cnn").ok());
+        QTRY_COMPARE(page.probe().state(), MachineProbe::State::Known);
+        QVERIFY2(answer(page, "whatRow").startsWith("1,437 training and 360 validation samples"),
+                 qPrintable(answer(page, "whatRow")));
+        QVERIFY(answer(page, "modesRow").contains("8.9"));
+        QVERIFY(!chip(page, "fp8")->isEnabled());
+        QVERIFY(chip(page, "fp16")->isChecked());
+        QCOMPARE(chip(page, "fp16")->accessibleDescription(), QStringLiteral("emulated"));
+        QVERIFY(page.findChild<QPushButton*>("deviceButton")->text().contains("AMD EPYC"));
+        QCOMPARE(compare(page)->text(), QStringLiteral("Compare no / fp16 / bf16"));
+        QVERIFY(compare(page)->isEnabled());
+    }
+
+    void trialRunsOncePerModeAndIsRemembered() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("gated-overflow").ok());
+        QTRY_COMPARE(page.trial().stepMsOfAllModes().value_or(0), 5.1 + 7.9 + 6.8);
+        QCOMPARE(trials.started, 3);
+        QVERIFY(page.editor().edit("training.max_steps", "200"));  // no matter to a trial of one batch
+        QVERIFY(page.editor().edit("evaluation.every", "10"));
+        QTest::qWait(700);
+        QCOMPARE(trials.started, 3);
+        QVERIFY(page.editor().edit("training.batch_size", "64"));
+        QTRY_COMPARE(trials.started, 6);
+        page.editor().undoStack().undo();
+        QTest::qWait(700);
+        QCOMPARE(trials.started, 6);  // this plan was tried before
+    }
+
+    void refusingModeKeepsTheComparisonFromStarting() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        trials.answers[Precision::Fp16].runs = false;
+        trials.answers[Precision::Fp16].refusal = "aten::foo has no fp16 kernel on this CPU";
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-mlp").ok());
+        QTRY_VERIFY(!compare(page)->isEnabled() && compare(page)->toolTip().contains("fp16"));
+        QTest::mouseClick(chip(page, "fp16"), Qt::LeftButton);
+        QVERIFY(compare(page)->isEnabled());
+        QCOMPARE(compare(page)->text(), QStringLiteral("Compare no / bf16"));
+    }
+
+    void controlCannotBeTakenAway() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-mlp").ok());
+        QTest::mouseClick(chip(page, "no"), Qt::LeftButton);
+        QVERIFY(chip(page, "no")->isChecked());
+        QCOMPARE(page.editor().plan().modes.front(), Precision::No);
+    }
+
+    void threadScopeRefusesComparisonWithTheReason() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-mlp").ok());
+        QTRY_COMPARE(page.probe().state(), MachineProbe::State::Known);
+        QVERIFY(page.editor().edit("launch.scope", "thread"));
+        QVERIFY(!compare(page)->isEnabled());
+        QVERIFY(compare(page)->toolTip().contains("fresh process"));
+        QVERIFY(page.findChild<QPushButton*>("oneModeButton")->isEnabled());
+    }
+
+    void missingEngineIsSaidAndPickedUpWhenItAppears() {
+        fake::Machine machine(fake::Machine::answering(fake::cpuReport()), false);
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QCOMPARE(page.probe().state(), MachineProbe::State::NoEngine);
+        QVERIFY(!compare(page)->isEnabled());
+        QCOMPARE(trials.started, 0);
+        machine.makeEngine();
+        QTRY_COMPARE_WITH_TIMEOUT(page.probe().state(), MachineProbe::State::Known, 10'000);
+        QVERIFY(compare(page)->isEnabled());
+    }
+
+    void brokenProbeIsASentence() {
+        const fake::Machine machine("echo 'libtorch_cpu.so: cannot open shared object file' >&2; exit 1");
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QTRY_COMPARE(page.probe().state(), MachineProbe::State::Failed);
+        QVERIFY(answer(page, "whereRow").contains("libtorch_cpu.so"));
+    }
+
+    void planFilesAreRefusedWithTheirFault() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QFile file(m_runs.filePath("plan.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(R"({"model": "mlp", "training": {"batch_sise": 3}})");
+        file.close();
+        const RunPlan before = page.editor().plan();
+        const auto opened = page.openPlanFile(file.fileName().toStdString());
+        QVERIFY(!opened.ok());
+        QVERIFY2(opened.error().message.find("batch_sise") != std::string::npos, opened.error().message.c_str());
+        QVERIFY(page.editor().plan() == before);
+    }
+
+    void fitsSmallWindowsWithoutScrolling_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::newRow("cnn") << "digits-cnn";
+        QTest::newRow("gated") << "gated-overflow";
+        QTest::newRow("cancer") << "cancer-overflow";
+    }
+    void fitsSmallWindowsWithoutScrolling() {
+        QFETCH(QString, preset);
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom(preset.toStdString()).ok());
+        page.resize(1024 - 72, 600 - 39 - 24);
+        page.show();
+        QTRY_VERIFY(page.trial().stepMsOfAllModes().has_value());
+        QTest::qWait(50);
+        const auto* scroll = page.findChild<QScrollArea*>("setupScroll");
+        QCOMPARE(scroll->verticalScrollBar()->maximum(), 0);
+        QVERIFY(scroll->widget()->minimumSizeHint().width() <= scroll->viewport()->width());
+        QVERIFY(page.minimumSizeHint().width() <= page.width());
+    }
+};
+
+}  // namespace mantissa::ui
+
+QTEST_MAIN(mantissa::ui::SetupPageTest)
+#include "setup_page_test.moc"

@@ -1,0 +1,247 @@
+#include "ui/setup/plan_editor.h"
+
+#include <QUndoCommand>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "plan/plan_fields.h"
+#include "ui/setup/field_labels.h"
+
+namespace mantissa::ui {
+
+/// One edit: the states before and after. Edits of one field in a row are one step.
+class PlanEditCommand : public QUndoCommand {
+  public:
+    PlanEditCommand(PlanEditor& editor, PlanEditor::State before, PlanEditor::State after, std::string path)
+        : m_editor(editor), m_before(std::move(before)), m_after(std::move(after)), m_path(std::move(path)) {}
+    void undo() override { m_editor.take(m_before); }
+    void redo() override { m_editor.take(m_after); }
+    [[nodiscard]] int id() const override { return m_path.empty() ? -1 : 1; }
+    bool mergeWith(const QUndoCommand* next) override {
+        const auto* other = static_cast<const PlanEditCommand*>(next);
+        if (other->m_path != m_path) {
+            return false;
+        }
+        m_after = other->m_after;
+        return true;
+    }
+
+  private:
+    PlanEditor& m_editor;
+    PlanEditor::State m_before, m_after;
+    std::string m_path;
+};
+
+namespace {
+
+bool isLength(const std::string& path) {
+    return path == "training.epochs" || path == "training.max_steps";
+}
+
+/// A short comparison is chosen in the window, so it also wins over lengths that flags and earlier edits gave.
+PlanLayer withoutLength(PlanLayer layer) {
+    if (layer.source == ValueSource::Flag || layer.source == ValueSource::Edit) {
+        std::erase_if(layer.values, [](const LayerValue& value) { return isLength(value.path); });
+    }
+    return layer;
+}
+
+std::int64_t stepsOf(const RunPlan& plan) {
+    return plan.training.batch_size > 0 ? planned_steps(plan.training, planned_samples(plan.dataset).training) : 0;
+}
+
+void put(PlanLayer& edits, const PlanField& field, const nlohmann::json& value) {
+    std::erase_if(edits.values, [&](const LayerValue& old) { return old.path == field.path; });
+    edits.values.push_back({field.path, value.dump(), "window"});
+}
+
+}  // namespace
+
+PlanEditor::PlanEditor(QObject* parent) : QObject(parent) {
+    (void)start({});
+}
+
+Result<SourcedPlan> PlanEditor::merged(const State& state, Steps* steps) {
+    std::vector<PlanLayer> layers = state.sources;
+    layers.push_back(state.edits);
+    const auto whole = merge_plan(layers, PlanUse::Train);
+    if (!whole) {
+        return whole;
+    }
+    std::vector<PlanLayer> shortLayers;
+    std::transform(layers.begin(), layers.end(), std::back_inserter(shortLayers), withoutLength);
+    auto shortened = merge_plan(shortLayers, PlanUse::Compare, state.shortRun);
+    if (!shortened) {
+        return shortened;
+    }
+    const std::int64_t full = stepsOf(whole->plan);
+    if (steps != nullptr) {
+        *steps = {stepsOf(shortened->plan), full};
+    }
+    if (state.length == RunLength::Short) {
+        return shortened;
+    }
+    CompareDefaults wholePlan;
+    wholePlan.steps = std::max<std::int64_t>(full, 1);
+    wholePlan.detail = "the full plan";
+    return merge_plan(layers, PlanUse::Compare, wholePlan);
+}
+
+Result<void> PlanEditor::start(std::vector<PlanLayer> sources, const CompareDefaults& shortRun, RunLength length) {
+    State state;
+    state.shortRun = shortRun;
+    state.sources = std::move(sources);
+    state.length = length;
+    if (const auto tried = merged(state, nullptr); !tried) {
+        return tried.error();
+    }
+    m_undo.clear();
+    take(state);
+    return {};
+}
+
+Result<void> PlanEditor::replacePlan(PlanLayer plan, const CompareDefaults& shortRun, const QString& undoText) {
+    State next = m_state;
+    next.shortRun = shortRun;
+    std::erase_if(next.sources, [](const PlanLayer& layer) {
+        return layer.source == ValueSource::Plan || layer.source == ValueSource::Preset;
+    });
+    next.sources.push_back(std::move(plan));
+    next.edits.values.clear();
+    return push(std::move(next), undoText, {});
+}
+
+Result<void> PlanEditor::push(State next, const QString& text, const std::string& path) {
+    if (const auto tried = merged(next, nullptr); !tried) {
+        return tried.error();
+    }
+    auto command = std::make_unique<PlanEditCommand>(*this, m_state, std::move(next), path);
+    command->setText(text);
+    m_undo.push(command.release());  // the stack owns it
+    return {};
+}
+
+void PlanEditor::take(const State& state) {
+    auto sourced = merged(state, &m_steps);
+    MANTISSA_ASSERT(sourced.ok());  // tried before it was pushed
+    m_state = state;
+    m_sourced = std::move(*sourced);
+    m_refused.clear();
+    m_issues = find_plan_issues(m_sourced.plan);
+    Q_EMIT changed();
+    Q_EMIT errorsChanged();
+}
+
+Result<SourcedPlan> PlanEditor::planOfOneMode(Precision mode) const {
+    State state = m_state;
+    put(state.edits, *find_plan_field("mixed_precision"), to_string(mode));
+    std::vector<PlanLayer> layers = state.sources;
+    layers.push_back(state.edits);
+    if (state.length == RunLength::Short) {
+        std::transform(layers.begin(), layers.end(), layers.begin(), withoutLength);
+        PlanLayer length{ValueSource::Edit, {}, {}};
+        put(length, *find_plan_field("training.epochs"), nullptr);
+        put(length, *find_plan_field("training.max_steps"), stepsNow());
+        layers.push_back(length);
+    }
+    return resolve_plan(layers, PlanUse::Train);
+}
+
+QString PlanEditor::text(const std::string& path) const {
+    const PlanField* field = find_plan_field(path);
+    MANTISSA_ASSERT(field != nullptr);
+    if (field->is_optional && field->get(plan()).is_null()) {
+        return {};
+    }
+    return QString::fromStdString(field_text(*field, plan()));
+}
+
+bool PlanEditor::edit(const std::string& path, const QString& value) {
+    const PlanField* field = find_plan_field(path);
+    MANTISSA_ASSERT(field != nullptr);
+    const std::string typed = value.trimmed().toStdString();
+    if (typed == text(path).toStdString()) {
+        if (m_refused.erase(path) > 0) {
+            Q_EMIT errorsChanged();
+        }
+        return true;
+    }
+    const nlohmann::json json =
+        typed.empty() && field->is_optional ? nlohmann::json() : value_from_text(*field, typed);
+    RunPlan scratch = plan();
+    auto fits = field->set(*field, scratch, json);
+    if (fits) {
+        State next = m_state;
+        put(next.edits, *field, json);
+        if (isLength(path)) {  // one of the two, and it counts from now on
+            const bool isSteps = path == "training.max_steps";
+            put(next.edits, *find_plan_field(isSteps ? "training.epochs" : "training.max_steps"), nullptr);
+            next.length = RunLength::Full;
+        }
+        fits = push(std::move(next), labelOf(path), path);
+    }
+    if (!fits) {
+        m_refused[path] = QString::fromStdString(describe(fits.error()));
+        Q_EMIT errorsChanged();
+    }
+    return fits.ok();
+}
+
+bool PlanEditor::setModes(const std::vector<Precision>& modes) {
+    QStringList names;
+    for (const Precision mode : modes) {
+        names << QLatin1String(to_string(mode));
+    }
+    return edit("modes", names.join(QLatin1Char(',')));
+}
+
+void PlanEditor::setLength(RunLength length) {
+    if (length != m_state.length) {
+        State next = m_state;
+        next.length = length;
+        (void)push(std::move(next), length == RunLength::Short ? tr("Short comparison") : tr("Full plan"), {});
+    }
+}
+
+std::int64_t PlanEditor::stepsNow() const {
+    return stepsOf(plan());
+}
+
+QString PlanEditor::error(const std::string& path) const {
+    if (const auto refused = m_refused.find(path); refused != m_refused.end()) {
+        return refused->second;
+    }
+    for (const PlanIssue& issue : m_issues) {
+        if (issue.path == path) {
+            return QString::fromStdString(describe(issue.error));
+        }
+    }
+    return {};
+}
+
+QString PlanEditor::firstProblem() const {
+    if (!m_refused.empty()) {
+        return m_refused.begin()->second;
+    }
+    return m_issues.empty() ? QString() : QString::fromStdString(describe(m_issues.front().error));
+}
+
+QString PlanEditor::originText(const std::string& path) const {
+    const auto origin = m_sourced.origins.find(path);
+    if (origin == m_sourced.origins.end()) {
+        return tr("built-in default");
+    }
+    const QString detail = QString::fromStdString(origin->second.detail);
+    switch (origin->second.source) {
+        case ValueSource::Default: return detail.isEmpty() ? tr("built-in default") : tr("default: %1").arg(detail);
+        case ValueSource::Config: return tr("Accelerate's configuration file %1").arg(detail);
+        case ValueSource::Environment: return tr("environment variable %1").arg(detail);
+        case ValueSource::Plan: return tr("plan %1").arg(detail);
+        case ValueSource::Preset: return tr("preset %1").arg(detail);
+        case ValueSource::Flag: return tr("flag %1").arg(detail);
+        case ValueSource::Edit: return tr("edited in this window");
+    }
+    return {};
+}
+
+}  // namespace mantissa::ui

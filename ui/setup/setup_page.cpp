@@ -1,0 +1,325 @@
+#include "ui/setup/setup_page.h"
+
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <nlohmann/json.hpp>
+
+#include "base/numbers.h"
+#include "plan/plan_file.h"
+#include "ui/bridge/retranslation.h"
+#include "ui/bridge/theme.h"
+#include "ui/setup/length_row.h"
+#include "ui/setup/modes_row.h"
+#include "ui/setup/overruled_line.h"
+#include "ui/setup/sections.h"
+#include "ui/setup/trial_card.h"
+#include "ui/setup/what_row.h"
+#include "ui/setup/where_row.h"
+
+namespace mantissa::ui {
+namespace {
+
+std::vector<Preset> presetsOf(const std::filesystem::path& folder) {
+    auto presets = list_presets(folder);
+    return presets ? std::move(*presets) : std::vector<Preset>{};
+}
+
+}  // namespace
+
+SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* parent)
+    : QWidget(parent),
+      m_theme(theme),
+      m_options(options),
+      m_presets(presetsOf(options.presets)),
+      m_probe(options.places),
+      m_trial(m_editor, options.trials),
+      m_starter(options.runs) {
+    setObjectName(QStringLiteral("SetupPage"));
+    auto* content = new QWidget;
+    content->setProperty("page", true);
+    auto* cards = new QVBoxLayout(content);
+    cards->setContentsMargins(12, 10, 12, 6);
+    cards->setSpacing(8);
+    m_trialCard = new TrialCard(theme, m_trial, content);
+    m_sections = new Sections(theme, m_editor, content);
+    cards->addWidget(buildQuestions());
+    cards->addWidget(m_trialCard);
+    cards->addWidget(m_sections);
+    cards->addWidget(new OverruledLine(m_editor, content));
+    cards->addStretch(1);
+    auto* scroll = new QScrollArea(this);
+    scroll->setObjectName(QStringLiteral("setupScroll"));
+    scroll->setWidget(content);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(scroll, 1);
+    column->addWidget(buildBottom());
+
+    connect(&m_editor, &PlanEditor::changed, this, [this] {
+        m_failure.clear();
+        Q_EMIT planLineChanged();
+    });
+    connect(&m_editor, &PlanEditor::errorsChanged, this, &SetupPage::refreshBottom);
+    connect(&m_trial, &ModelTrial::changed, this, &SetupPage::refreshBottom);
+    connect(&m_probe, &MachineProbe::changed, this, &SetupPage::refreshMachine);
+    connect(&m_starter, &JobStarter::started, this, [this](const auto& folder, bool isComparison) {
+        refreshBottom();
+        Q_EMIT started(folder, isComparison);
+    });
+    connect(&m_starter, &JobStarter::failed, this, [this](const QString& sentence) {
+        m_failure = sentence;
+        refreshBottom();
+    });
+    refreshMachine();
+    m_probe.ask();
+}
+
+SetupPage::~SetupPage() = default;
+
+QWidget* SetupPage::buildQuestions() {
+    auto* card = new QFrame(this);
+    card->setProperty("card", true);
+    auto* column = new QVBoxLayout(card);
+    column->setContentsMargins(16, 4, 16, 4);
+    column->setSpacing(0);
+    auto* what = new WhatRow(m_editor, m_presets, card);
+    connect(what, &WhatRow::presetChosen, this, &SetupPage::choosePreset);
+    QWidget* rows[] = {what, new WhereRow(m_editor, m_probe, card), new ModesRow(m_theme, m_editor, m_probe, card),
+                       new LengthRow(m_editor, m_trial, card)};
+    for (QWidget* row : rows) {
+        if (row != what) {
+            auto* rule = new QFrame(card);
+            rule->setProperty("rule", true);
+            rule->setFixedHeight(1);
+            column->addWidget(rule);
+        }
+        column->addWidget(row);
+    }
+    return card;
+}
+
+QWidget* SetupPage::buildBottom() {
+    auto* bottom = new QWidget(this);
+    auto* undo = new QPushButton(bottom);
+    auto* redo = new QPushButton(bottom);
+    auto* open = new QPushButton(bottom);
+    auto* save = new QPushButton(bottom);
+    m_problem = new QLabel(bottom);
+    m_problem->setObjectName(QStringLiteral("problem"));
+    m_problem->setProperty("fieldError", true);
+    m_problem->setWordWrap(true);
+    m_oneMode = new QPushButton(bottom);
+    m_oneMode->setObjectName(QStringLiteral("oneModeButton"));
+    m_oneMode->setProperty("menuButton", true);
+    m_oneMode->setProperty("tall", true);
+    m_oneMode->setMenu(new QMenu(m_oneMode));
+    m_compare = new QPushButton(bottom);
+    m_compare->setObjectName(QStringLiteral("compareButton"));
+    m_compare->setProperty("primary", true);
+    m_compare->setProperty("tall", true);
+    m_compare->setDefault(true);
+    auto* row = new QHBoxLayout(bottom);
+    row->setContentsMargins(12, 4, 12, 10);
+    row->setSpacing(8);
+    for (QPushButton* button : {undo, redo, open, save}) {
+        row->addWidget(button);
+    }
+    row->addWidget(m_problem, 1);
+    row->addWidget(m_oneMode);
+    row->addWidget(m_compare);
+    connect(undo, &QPushButton::clicked, &m_editor.undoStack(), &QUndoStack::undo);
+    connect(redo, &QPushButton::clicked, &m_editor.undoStack(), &QUndoStack::redo);
+    connect(&m_editor.undoStack(), &QUndoStack::canUndoChanged, undo, &QWidget::setEnabled);
+    connect(&m_editor.undoStack(), &QUndoStack::canRedoChanged, redo, &QWidget::setEnabled);
+    undo->setEnabled(false);
+    redo->setEnabled(false);
+    connect(open, &QPushButton::clicked, this, &SetupPage::openPlan);
+    connect(save, &QPushButton::clicked, this, &SetupPage::savePlan);
+    connect(m_compare, &QPushButton::clicked, this, &SetupPage::startComparison);
+    for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
+        m_oneMode->menu()->addAction(QLatin1String(to_string(mode)), this, [this, mode] { startOneMode(mode); });
+    }
+    auto* texts = new Retranslation(bottom);
+    texts->bind([=, this] {
+        undo->setText(QStringLiteral("↶"));
+        redo->setText(QStringLiteral("↷"));
+        undo->setAccessibleName(tr("Undo"));
+        undo->setToolTip(tr("Undo the last edit (Ctrl+Z)"));
+        redo->setAccessibleName(tr("Redo"));
+        redo->setToolTip(tr("Redo (Ctrl+Shift+Z)"));
+        open->setText(tr("Open plan…"));
+        save->setText(tr("Save plan…"));
+        m_oneMode->setText(tr("Only one mode") + QStringLiteral(" ▾"));
+        m_oneMode->setAccessibleName(tr("Only one mode"));
+        refreshMachine();
+    });
+    return bottom;
+}
+
+QString SetupPage::whyNot(JobKind kind) const {
+    if (m_probe.state() == MachineProbe::State::NoEngine) {
+        return tr("The engine isn't there yet; training can start when it is built.");
+    }
+    if (const QString problem = m_editor.firstProblem(); !problem.isEmpty()) {
+        return problem;
+    }
+    if (kind == JobKind::Comparison && m_editor.plan().launch.scope == LaunchScope::Thread) {
+        return tr("A comparison needs a fresh process for each mode: choose it under “Where?”, or run only one mode.");
+    }
+    if (kind == JobKind::Comparison) {
+        for (const ModelTrial::Row& row : m_trial.rows()) {
+            if (row.state == ModelTrial::State::Done && !row.report.runs) {
+                return tr("%1 can't run this model here: take it out of the comparison.").arg(QLatin1String(to_string(row.mode)));
+            }
+        }
+    }
+    return {};
+}
+
+void SetupPage::refreshBottom() {
+    QStringList names;
+    for (const Precision mode : m_editor.plan().modes) {
+        names << QLatin1String(to_string(mode));
+    }
+    m_compare->setText(names.size() > 1 ? tr("Compare %1").arg(names.join(QStringLiteral(" / ")))
+                                        : tr("Run %1").arg(names.value(0, QStringLiteral("no"))));
+    const QString why = whyNot(JobKind::Comparison);
+    m_compare->setEnabled(why.isEmpty() && !m_starter.isStarting());
+    m_compare->setToolTip(why);
+    m_oneMode->setEnabled(whyNot(JobKind::SingleRun).isEmpty() && !m_starter.isStarting());
+    m_problem->setText(m_failure.isEmpty() ? why : m_failure);
+}
+
+void SetupPage::refreshMachine() {
+    switch (m_probe.state()) {
+        case MachineProbe::State::NoEngine:
+            m_trialCard->setNotice(tr("waits for the engine, which is not built yet"));
+            break;
+        case MachineProbe::State::Failed: m_trialCard->setNotice(tr("this machine could not be asked")); break;
+        case MachineProbe::State::Asking:
+        case MachineProbe::State::Known: m_trialCard->setNotice({}); break;
+    }
+    m_trial.setEnabled(m_probe.state() == MachineProbe::State::Known);
+    refreshBottom();
+}
+
+QString SetupPage::planLine() const {
+    const RunPlan& plan = m_editor.plan();
+    return tr("%1 · batch %2 · %3 %4 · seed %5")
+        .arg(QString::fromStdString(plan.dataset.name))
+        .arg(plan.training.batch_size)
+        .arg(QString::fromStdString(plan.training.optimizer.name), QString::fromStdString(to_text(plan.training.optimizer.learning_rate)))
+        .arg(plan.training.seed);
+}
+
+Result<void> SetupPage::startFrom(const std::string& presetOrFile, std::vector<PlanLayer> otherSources) {
+    std::error_code failure;
+    if (std::filesystem::is_regular_file(presetOrFile, failure)) {
+        auto file = read_plan_file(presetOrFile);
+        if (!file) {
+            return file.error();
+        }
+        auto layer = plan_text_layer(to_json(*file).dump(), ValueSource::Plan, presetOrFile);
+        if (!layer) {
+            return layer.error();
+        }
+        otherSources.push_back(std::move(*layer));
+        return m_editor.start(std::move(otherSources));
+    }
+    auto preset = load_preset(presetOrFile, m_options.presets);
+    if (!preset) {
+        return preset.error();
+    }
+    auto layer = preset_layer(*preset);
+    if (!layer) {
+        return layer.error();
+    }
+    otherSources.push_back(std::move(*layer));
+    return m_editor.start(std::move(otherSources), compare_defaults(*preset));
+}
+
+void SetupPage::choosePreset(const QString& id) {
+    auto preset = load_preset(id.toStdString(), m_options.presets);
+    auto layer = preset ? preset_layer(*preset) : Result<PlanLayer>(preset.error());
+    const auto taken = layer ? m_editor.replacePlan(std::move(*layer), compare_defaults(*preset), tr("Preset %1").arg(id))
+                             : Result<void>(layer.error());
+    if (!taken) {
+        Q_EMIT message(QString::fromStdString(describe(taken.error())));
+    }
+}
+
+Result<void> SetupPage::openPlanFile(const std::filesystem::path& file) {
+    return takePlanFile(file, tr("Open %1").arg(QString::fromStdString(file.filename().string())));
+}
+
+Result<void> SetupPage::takePlanFile(const std::filesystem::path& file, const QString& undoText) {
+    auto read = read_plan_file(file);
+    if (!read) {
+        return read.error();
+    }
+    auto layer = plan_text_layer(to_json(*read).dump(), ValueSource::Plan, file.string());
+    if (!layer) {
+        return layer.error();
+    }
+    return m_editor.replacePlan(std::move(*layer), {}, undoText);
+}
+
+void SetupPage::openPlan() {
+    auto* dialog = new QFileDialog(this, tr("Open plan"), QString(), tr("Plans (*.json);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
+        if (const auto opened = openPlanFile(name.toStdString()); !opened) {
+            m_failure = QString::fromStdString(describe(opened.error()));
+            refreshBottom();
+        }
+    });
+    dialog->open();
+}
+
+void SetupPage::savePlan() {
+    auto* dialog = new QFileDialog(this, tr("Save plan"), QString::fromStdString(m_editor.plan().name) + QStringLiteral(".json"),
+                                   tr("Plans (*.json);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("json"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
+        const auto saved = write_plan_file(name.toStdString(), m_editor.sourced());
+        Q_EMIT message(saved ? tr("Plan saved: %1").arg(name) : QString::fromStdString(describe(saved.error())));
+    });
+    dialog->open();
+}
+
+void SetupPage::startComparison() {
+    if (m_editor.plan().modes.size() < 2) {
+        startOneMode(Precision::No);
+        return;
+    }
+    if (whyNot(JobKind::Comparison).isEmpty()) {
+        m_starter.start(JobKind::Comparison, m_editor.sourced());
+        refreshBottom();
+    }
+}
+
+void SetupPage::startOneMode(Precision mode) {
+    const auto plan = m_editor.planOfOneMode(mode);
+    if (!plan) {
+        m_failure = QString::fromStdString(describe(plan.error()));
+    } else {
+        m_failure.clear();
+        m_starter.start(JobKind::SingleRun, *plan);
+    }
+    refreshBottom();
+}
+
+}  // namespace mantissa::ui

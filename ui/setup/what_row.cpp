@@ -1,0 +1,106 @@
+#include "ui/setup/what_row.h"
+
+#include <QLocale>
+#include <QMenu>
+#include <QPushButton>
+#include <algorithm>
+
+#include "plan/catalogue.h"
+#include "ui/bridge/retranslation.h"
+#include "ui/setup/plan_editor.h"
+
+namespace mantissa::ui {
+namespace {
+
+QString text(const std::string& words) {
+    return QString::fromStdString(words);
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+}  // namespace
+
+WhatRow::WhatRow(PlanEditor& editor, std::vector<Preset> presets, QWidget* parent)
+    : QuestionRow(1, "whatRow", parent),
+      m_editor(editor),
+      m_presets(std::move(presets)),
+      m_preset(addMenuButton("presetButton")),
+      m_model(addMenuButton("modelButton")),
+      m_data(addMenuButton("dataButton")) {
+    connect(&editor, &PlanEditor::changed, this, &WhatRow::refresh);
+    connect(&editor, &PlanEditor::errorsChanged, this, &WhatRow::refresh);
+    for (QPushButton* button : {m_preset, m_model, m_data}) {
+        connect(button->menu(), &QMenu::aboutToShow, this, &WhatRow::fillMenus);
+    }
+    texts().bind([this] {
+        setQuestion(tr("What?"));
+        fillMenus();
+        refresh();
+    });
+}
+
+void WhatRow::fillMenus() {
+    m_preset->menu()->clear();
+    for (const Preset& preset : m_presets) {
+        QAction* action = m_preset->menu()->addAction(text(preset.id) + QStringLiteral("  –  ") + text(preset.title));
+        action->setToolTip(text(preset.summary));
+        connect(action, &QAction::triggered, this, [this, id = text(preset.id)] { Q_EMIT presetChosen(id); });
+    }
+    const RunPlan& plan = m_editor.plan();
+    m_model->menu()->clear();
+    for (const auto& model : catalogue::models()) {
+        QAction* action = m_model->menu()->addAction(text(model.id) + QStringLiteral("  –  ") + text(model.title));
+        action->setToolTip(text(model.description + "\n" + model.layers));
+        action->setCheckable(true);
+        action->setChecked(model.id == plan.model.name);
+        connect(action, &QAction::triggered, this, [this, id = text(model.id)] { m_editor.edit("model.name", id); });
+    }
+    m_data->menu()->clear();
+    const auto* model = catalogue::find_model(plan.model.name);
+    for (const auto& entry : catalogue::datasets()) {
+        QAction* action = m_data->menu()->addAction(text(entry.id) + QStringLiteral("  –  ") + text(entry.title));
+        action->setToolTip(text(entry.description));
+        action->setCheckable(true);
+        action->setChecked(entry.id == plan.dataset.name);
+        if (model != nullptr && !contains(model->datasets, entry.id)) {
+            action->setEnabled(false);
+            action->setToolTip(tr("The model %1 can't take this data.").arg(text(model->id)));
+        }
+        connect(action, &QAction::triggered, this, [this, id = text(entry.id)] { m_editor.edit("dataset.name", id); });
+    }
+}
+
+void WhatRow::refresh() {
+    const RunPlan& plan = m_editor.plan();
+    QString preset;
+    for (const auto& [path, origin] : m_editor.sourced().origins) {
+        if (origin.source == ValueSource::Preset) {
+            preset = text(origin.detail);
+            preset.remove(QStringLiteral("preset "));
+            break;
+        }
+    }
+    setButtonText(m_preset, preset.isEmpty() ? QString() : tr("Preset"), preset.isEmpty() ? tr("Presets") : preset);
+    setButtonText(m_model, tr("Model"), text(plan.model.name));
+    setButtonText(m_data, tr("Data"), text(plan.dataset.name));
+
+    const PlannedSamples samples = planned_samples(plan.dataset);
+    const auto* entry = catalogue::find_dataset(plan.dataset.name);
+    const QLocale locale;
+    QString answer = samples.validation > 0
+                         ? tr("%1 training and %2 validation samples")
+                               .arg(locale.toString(samples.training), locale.toString(samples.validation))
+                         : tr("%1 training samples, none held out").arg(locale.toString(samples.training));
+    if (entry != nullptr) {
+        answer += QStringLiteral(" · ") + tr("%1 features, %2 classes").arg(entry->features).arg(entry->classes);
+    }
+    QString problem;
+    for (const char* path : {"model.name", "dataset.name", "model.hidden", "model.file", "dataset.file"}) {
+        problem = problem.isEmpty() ? m_editor.error(path) : problem;
+    }
+    setAnswer(answer, problem);
+}
+
+}  // namespace mantissa::ui
