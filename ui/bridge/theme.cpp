@@ -26,7 +26,9 @@ ThemeColours lightColours() {
     c.warning = 0x9a6700;
     c.warningFill = 0xfff6df;
     c.good = 0x157a4a;
-    c.goodFill = 0xe5f5ec;
+    c.goodFill = 0xe9f6ee;
+    c.goodBorder = 0xb4dec5;
+    c.warningBorder = 0xe8d08c;
     c.no = 0x1f2226;
     c.fp16 = 0xd55e00;
     c.bf16 = 0x0072b2;
@@ -54,7 +56,9 @@ ThemeColours darkColours() {
     c.warning = 0xe0a83a;
     c.warningFill = 0x37301f;
     c.good = 0x4cc38a;
-    c.goodFill = 0x1f3a2b;
+    c.goodFill = 0x1f3529;
+    c.goodBorder = 0x2f5a43;
+    c.warningBorder = 0x66552a;
     c.no = 0xeceef0;
     c.fp16 = 0xf07c2e;
     c.bf16 = 0x429fe3;
@@ -68,8 +72,8 @@ QWidget { color: %text; }
 QToolTip { color: %text; background: %surface; border: 1px solid %border; padding: 4px; }
 QFrame[card="true"] { background: %surface; border: 1px solid %border; border-radius: 5px; }
 QFrame[headline="error"] { background: %errorFill; border: 1px solid %errorBorder; border-radius: 5px; }
-QFrame[headline="warning"] { background: %warningFill; border: 1px solid %warning; border-radius: 5px; }
-QFrame[headline="ok"] { background: %goodFill; border: 1px solid %good; border-radius: 5px; }
+QFrame[headline="warning"] { background: %warningFill; border: 1px solid %warningBorder; border-radius: 5px; }
+QFrame[headline="ok"] { background: %goodFill; border: 1px solid %goodBorder; border-radius: 5px; }
 QFrame[headline="note"] { background: %surface; border: 1px solid %border; border-radius: 5px; }
 QLabel[muted="true"] { color: %muted; }
 QLabel[title="true"] { font-weight: 600; }
@@ -107,8 +111,10 @@ QString filled(QString sheet, const ThemeColours& c) {
         {"%errorFill", c.errorFill},
         {"%errorBorder", c.errorBorder},
         {"%warningFill", c.warningFill},
+        {"%warningBorder", c.warningBorder},
         {"%warning", c.warning},
         {"%goodFill", c.goodFill},
+        {"%goodBorder", c.goodBorder},
         {"%good", c.good},
         {"%surface", c.surface},
         {"%window", c.window},
@@ -128,7 +134,8 @@ QFont windowFont() {
     QFont font = QApplication::font();
     const QStringList known = QFontDatabase::families();
     QStringList families;
-    for (const char* family : {"Inter", "Noto Sans", "Noto Sans CJK SC", "DejaVu Sans"}) {
+    // CJK last: its Latin is good, but its middle dot is as wide as a hanzi. Qt takes it for what the others lack.
+    for (const char* family : {"Inter", "Noto Sans", "DejaVu Sans", "Noto Sans CJK SC"}) {
         if (known.contains(QLatin1String(family))) {
             families << QLatin1String(family);
         }

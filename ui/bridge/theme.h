@@ -17,8 +17,8 @@ struct ThemeColours {
     QColor text, muted;
     QColor accent, accentText;
     QColor error, errorFill, errorBorder;
-    QColor warning, warningFill;
-    QColor good, goodFill;
+    QColor warning, warningFill, warningBorder;
+    QColor good, goodFill, goodBorder;
     QColor no, fp16, bf16, fp8;
     QColor nonfinite;
 };

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QLocale>
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -27,6 +28,20 @@ double roundStep(double width, int most) {
     return 10 * power;
 }
 
+/// As a value, without the zeros that only say how exact it is: a tick is exact.
+QString tickText(double value, Quantity quantity, ValueView view) {
+    static const QRegularExpression zeros(QStringLiteral("\\.(\\d*?)0+(?!\\d)"));
+    if (value != 0 && std::abs(value) < 1e-12 && quantity != Quantity::LearningRate) {
+        value = 0;  // what is left of adding steps up
+    }
+    QString text = valueText(value, quantity, view);
+    if (text.contains(QLatin1Char('.')) && !text.contains(QLatin1Char('e'))) {
+        text.replace(zeros, QStringLiteral(".\\1"));
+        text.replace(QRegularExpression(QStringLiteral("\\.(?!\\d)")), QString());
+    }
+    return text;
+}
+
 template <typename Text>
 std::vector<AxisTick> evenTicks(double from, double to, double step, const Text& text) {
     std::vector<AxisTick> ticks;
@@ -41,26 +56,28 @@ std::vector<AxisTick> evenTicks(double from, double to, double step, const Text&
     return ticks;
 }
 
-/// Less than two decades: 1, 2, 5 of each; else every n-th power.
+/// Under three decades: 1, 2, 5 or 1, 3 of each where they fit; else every n-th power.
 std::vector<AxisTick> decadeTicks(double from, double to, int most, Quantity quantity, ValueView view) {
-    const auto text = [&](double at) { return valueText(std::pow(10.0, at), quantity, view); };
-    std::vector<AxisTick> ticks;
-    if (to - from < 2) {
-        for (double decade = std::floor(from); decade <= to; ++decade) {
-            for (const double factor : {1.0, 2.0, 5.0}) {
-                const double at = decade + std::log10(factor);
-                if (at >= from && at <= to) {
-                    ticks.push_back({at, text(at)});
+    const auto text = [&](double at) { return tickText(std::pow(10.0, at), quantity, view); };
+    if (to - from < 3) {
+        for (const std::initializer_list<double>& factors : {std::initializer_list<double>{1, 2, 5}, {1, 3}, {1}}) {
+            std::vector<AxisTick> ticks;
+            for (double decade = std::floor(from); decade <= to; ++decade) {
+                for (const double factor : factors) {
+                    const double at = decade + std::log10(factor);
+                    if (at >= from && at <= to) {
+                        ticks.push_back({at, text(at)});
+                    }
                 }
             }
-        }
-        if (ticks.size() >= 2 && static_cast<int>(ticks.size()) <= most) {
-            return ticks;
+            if (ticks.size() >= 2 && static_cast<int>(ticks.size()) <= most) {
+                return ticks;
+            }
         }
         if (to - from < 0.5) {  // too narrow for powers: even steps of the value itself
             const double low = std::pow(10.0, from), high = std::pow(10.0, to);
             std::vector<AxisTick> even = evenTicks(low, high, roundStep(high - low, std::max(most - 1, 1)),
-                                                   [&](double value) { return valueText(value, quantity, view); });
+                                                   [&](double value) { return tickText(value, quantity, view); });
             for (AxisTick& tick : even) {
                 tick.position = toScale(tick.position, ValueScale::Log10);
             }
@@ -122,11 +139,11 @@ std::vector<AxisTick> axisTicks(double from, double to, int most, ValueScale sca
         case ValueScale::Log10: return decadeTicks(from, to, most, quantity, view);
         case ValueScale::Log2:
             return evenTicks(from, to, std::max(1.0, std::ceil((to - from) / most)),
-                             [&](double at) { return valueText(std::exp2(at), quantity, view); });
+                             [&](double at) { return tickText(std::exp2(at), quantity, view); });
         case ValueScale::Linear: break;
     }
     return evenTicks(from, to, roundStep(to - from, most),
-                     [&](double value) { return valueText(value, quantity, view); });
+                     [&](double value) { return tickText(value, quantity, view); });
 }
 
 std::vector<AxisTick> xTicks(double from, double to, int most, XKind kind) {

@@ -40,6 +40,8 @@ ChartCard::ChartCard(Theme& theme, StepRange& range, const QString& title, QWidg
     m_header->addSpacing(6);
     m_header->addWidget(m_subtitle, 1);
     m_header->addWidget(menuButton);
+    m_stack->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // the page gives the height
+    m_table->setMinimumHeight(40);
     m_stack->addWidget(m_chart);
     m_stack->addWidget(m_table);
     auto* layout = new QVBoxLayout(this);

@@ -6,6 +6,7 @@ namespace mantissa::ui {
 namespace {
 
 constexpr double diamondRadius = 7;
+constexpr double compactDiamondRadius = 4.5;
 constexpr double narrowestCell = 3;
 
 QColor faded(QColor colour, double opacity) {
@@ -88,19 +89,33 @@ void ChartPainter::paintLaneCell(const SceneLane& lane, const LedgerCell& cell) 
     }
 }
 
+/// Behind the lane's end; else on the lane where it is plain. It never covers a step that wasn't applied: without room it is left
+/// out, since the strips and the cursor say the same.
 void ChartPainter::paintLaneText(const SceneLane& lane) {
     if (lane.text.isEmpty()) {
         return;
     }
     const double width = m_painter.fontMetrics().horizontalAdvance(lane.text) + 4;
-    const double after = lane.area.right() + (lane.isStopped ? lane.area.height() + 6 : 8);
-    QRectF area(after, lane.area.top() - 4, width, lane.area.height() + 8);
-    if (area.right() > m_scene.plot.right()) {  // no room behind the lane's end: on it, over its own ground
-        area.moveRight(m_scene.plot.right() - 2);
-        m_painter.fillRect(area.adjusted(-4, 4, 2, -4), faded(m_colours.surface, 0.85));
+    double left = lane.area.right() + (lane.isStopped ? lane.area.height() + 6 : 8);
+    if (left + width > m_scene.plot.right()) {
+        const double columnWidth = m_scene.plot.width() / std::max(1.0, std::floor(m_scene.plot.width()));
+        double end = lane.area.right();
+        auto cell = lane.cells.rbegin();
+        for (; cell != lane.cells.rend(); ++cell) {
+            const double x = m_scene.plot.left() + (cell->column + 0.5) * columnWidth;
+            if (end - x >= width + 16) {
+                break;
+            }
+            end = x;
+        }
+        if (cell == lane.cells.rend() && end - lane.area.left() < width + 16) {
+            return;
+        }
+        left = end - width - 8;
     }
     m_painter.setPen(m_colours.muted);
-    m_painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, lane.text);
+    m_painter.drawText(QRectF(left, lane.area.top() - 4, width, lane.area.height() + 8), Qt::AlignVCenter | Qt::AlignLeft,
+                       lane.text);
 }
 
 void ChartPainter::paintAbove() {
@@ -124,7 +139,7 @@ void ChartPainter::paintAbove() {
 
 void ChartPainter::paintMark(const SceneMark& mark, double& labelledUpTo) {
     const QColor colour = m_colours.nonfinite;
-    const double y = m_scene.plot.top() + 12 + 17.0 * mark.row;
+    const double y = m_scene.isCompact ? m_scene.plot.top() + 5 : m_scene.plot.top() + 12 + 17.0 * mark.row;
     const double bottom = m_scene.ledger.isEmpty() ? m_scene.plot.bottom() : m_scene.ledger.bottom();
     m_painter.setPen(QPen(colour, 1.5));
     m_painter.drawLine(QPointF(mark.x, m_scene.plot.top()), QPointF(mark.x, bottom));
@@ -133,7 +148,7 @@ void ChartPainter::paintMark(const SceneMark& mark, double& labelledUpTo) {
     if (mark.width > 1) {
         m_painter.drawRect(QRectF(mark.x, y - 2, mark.width, 4));
     }
-    drawDiamond(m_painter, {mark.x, y}, diamondRadius);
+    drawDiamond(m_painter, {mark.x, y}, m_scene.isCompact ? compactDiamondRadius : diamondRadius);
     if (mark.label.isEmpty() || mark.x < labelledUpTo) {
         return;
     }
@@ -183,7 +198,7 @@ void ChartPainter::paintCursorBox() {
         box.moveRight(*m_scene.cursorX - 10);
     }
     m_painter.setPen(m_colours.border);
-    m_painter.setBrush(faded(m_colours.surface, 0.94));
+    m_painter.setBrush(m_colours.surface);
     m_painter.drawRoundedRect(box, 4, 4);
     QRectF row = box.adjusted(8, 5, -8, 0);
     row.setHeight(lineHeight);

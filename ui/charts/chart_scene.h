@@ -56,6 +56,7 @@ struct ChartScene {
     std::optional<QRectF> rubberBand;
     QString emptyText;  // in the middle of an empty plot
     bool hasXLabels = true;
+    bool isCompact = false;
 
     [[nodiscard]] double toPixelX(double value) const {
         return plot.left() + (value - x.from) / x.width() * plot.width();

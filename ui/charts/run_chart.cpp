@@ -207,10 +207,15 @@ void RunChart::updateAxes() {
     m_scene.yTicks = isEmpty ? std::vector<AxisTick>()
                              : axisTicks(m_scene.yFrom, m_scene.yTo, m_isCompact ? std::min(most, 4) : most, scale,
                                          m_options.quantity, m_options.view);
-    m_scene.xTicks = xTicks(m_scene.x.from, m_scene.x.to, std::max(2, static_cast<int>(m_scene.plot.width() / 90)),
+    const bool hasX = longest() || m_range.whole().width() > 4;
+    m_scene.xTicks = !hasX ? std::vector<AxisTick>() : xTicks(m_scene.x.from, m_scene.x.to, std::max(2, static_cast<int>(m_scene.plot.width() / 90)),
                             m_options.x);
     m_scene.emptyText = isEmpty ? m_emptyText : QString();
 }
+
+QSize RunChart::sizeHint() const { return {320, 120}; }
+
+QSize RunChart::minimumSizeHint() const { return {120, 40}; }
 
 void RunChart::resizeEvent(QResizeEvent* event) {
     QChartView::resizeEvent(event);

@@ -41,6 +41,8 @@ class RunChart : public QChartView {
     [[nodiscard]] StepRange& range() const { return m_range; }
     /// The whole widget as on the screen, onto any paint device (PNG, SVG).
     void paintOn(QPainter& painter, const QRectF& target);
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
 
   Q_SIGNALS:
     /// A step was picked with Enter or a click: the table twin shows it.

@@ -38,6 +38,7 @@ void RunChart::layOut() {
     const double right = m_isCompact ? 10 : 14;
     const double lanes = m_hasLedger && !m_runs.empty() ? lanePitch * static_cast<double>(m_runs.size()) : 0;
     m_scene.hasXLabels = !m_isCompact;
+    m_scene.isCompact = m_isCompact;
     const double below = lanes + (lanes > 0 ? 6 : 0) + (m_scene.hasXLabels ? line + 8 : 6);
     m_scene.plot = QRectF(left, 4, std::max(10.0, m_scene.view.width() - left - right),
                           std::max(10.0, m_scene.view.height() - 4 - below));
@@ -102,8 +103,9 @@ QString RunChart::laneText(const ChartRun& run) const {
     if (probing + faults == 0) {
         return tr("no skips · %1 not finite").arg(nonfinite);
     }
-    if (faults + nonfinite == 0) {
-        return probing == 1 ? tr("1 skip: probing ✓ · 0 faults") : tr("%1 skips: probing ✓ · 0 faults").arg(probing);
+    if (faults == 0) {
+        const QString skips = probing == 1 ? tr("1 skip: probing ✓ · 0 faults") : tr("%1 skips: probing ✓ · 0 faults").arg(probing);
+        return nonfinite == 0 ? skips : tr("%1 · %2 not finite").arg(skips).arg(nonfinite);
     }
     return tr("skips: %1 probing · %2 faults · %3 not finite").arg(probing).arg(faults).arg(nonfinite);
 }
@@ -176,6 +178,9 @@ void RunChart::updateCursor() {
     }
     m_scene.cursorX = pixel;
     m_scene.cursorTitle.clear();
+    if (m_isCompact && !underMouse() && !hasFocus()) {
+        return;  // a small chart has room for the line; its values when it is the one looked at
+    }
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         const std::vector<double>& xs = m_runs[i].series->x(m_options.x);
         // The last of equal ones: of several attempts at one applied step it is the one that was applied.
@@ -198,16 +203,15 @@ void RunChart::addCursorLine(std::size_t run, std::size_t index) {
     const double raw = series.column(m_options.quantity)[index];
     const std::vector<double>& drawn = m_curves[run]->column.raw();
     double value = raw;
-    if (m_options.view != ValueView::Absolute) {
+    if (std::isfinite(raw) && m_options.view != ValueView::Absolute) {
         value = index < drawn.size() ? fromScale(drawn[index], effectiveScale(m_options))
                                      : std::numeric_limits<double>::quiet_NaN();
     }
-    const bool isMissing = std::isnan(value) && (m_options.view != ValueView::Absolute ||
-                                                 (m_options.quantity != Quantity::Loss &&
-                                                  m_options.quantity != Quantity::GradientNorm));
+    const bool canBeNan = m_options.quantity == Quantity::Loss || m_options.quantity == Quantity::GradientNorm;
+    const bool isMissing = std::isnan(value) && (std::isfinite(raw) || !canBeNan);
     QString text = isMissing ? QStringLiteral("–") : valueText(value, m_options.quantity, m_options.view);
     const StepMark* mark = markAt(series, index);
-    if (mark) {
+    if (mark && (std::isfinite(raw) || mark->fate != StepFate::Nonfinite)) {
         text += QStringLiteral(" · ") + fateText(mark);
     }
     m_scene.cursorLines.push_back({QString::fromLatin1(to_string(m_runs[run].mode)), text,
@@ -219,7 +223,7 @@ QString RunChart::fateText(const StepMark* mark) const {
         case StepFate::Applied: return {};
         case StepFate::SkipProbing: return tr("skipped, probing");
         case StepFate::SkipFault: return tr("skipped, fault");
-        case StepFate::Nonfinite: return tr("not finite");
+        case StepFate::Nonfinite: return mark->lossIsFinite ? tr("gradients not finite") : tr("loss not finite");
     }
     return {};
 }

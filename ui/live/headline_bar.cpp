@@ -122,10 +122,13 @@ void HeadlineBar::paintAll() {
         delete item;
     }
     if (m_decision) {
+        QStringList reasons, changes;
         for (const std::string& reason : m_decision->reasons) {
-            addLine(QStringLiteral("• %1").arg(escaped(reason)));
+            reasons << QStringLiteral("• %1").arg(escaped(reason));
         }
-        QStringList changes;
+        if (!reasons.isEmpty()) {
+            addLine(reasons.join(QStringLiteral("<br>")));
+        }
         for (const std::string& change : m_decision->would_change_it) {
             changes << escaped(change);
         }

@@ -21,7 +21,7 @@ namespace mantissa::ui {
 namespace {
 
 constexpr int lossMinimumHeight = 210;
-constexpr int smallMinimumHeight = 84;
+constexpr int smallMinimumHeight = 70;
 constexpr int smallMaximumHeight = 120;
 constexpr int foldedHeight = 170;
 
@@ -74,8 +74,8 @@ void LivePage::build() {
     m_verdicts = new QLabel(content);
     column->addWidget(m_headlineBar);
     column->addWidget(m_strips);
-    column->addWidget(m_loss, 1);
-    column->addWidget(buildSmallCharts());
+    column->addWidget(m_loss, 9);
+    column->addWidget(buildSmallCharts(), 1);
     buildFolds();
     column->addWidget(m_folds);
     m_scroll = new QScrollArea(this);

@@ -50,9 +50,9 @@ bool looksTheSame(const ModeFacts& a, const ModeFacts& b) {
 
 ModeStrips::ModeStrips(Theme& theme, QWidget* parent) : QFrame(parent), m_theme(theme), m_grid(new QGridLayout(this)) {
     setProperty("card", true);
-    m_grid->setContentsMargins(12, 5, 12, 5);
-    m_grid->setHorizontalSpacing(12);
-    m_grid->setVerticalSpacing(2);
+    m_grid->setContentsMargins(12, 4, 12, 4);
+    m_grid->setHorizontalSpacing(14);
+    m_grid->setVerticalSpacing(0);
     m_grid->setColumnStretch(4, 4);
     for (const int column : {6, 7, 8, 9}) {
         m_grid->setColumnStretch(column, 1);
