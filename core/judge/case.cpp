@@ -11,12 +11,6 @@ const IncidentRow* RunCase::first_incident(std::string_view kind) const {
     return found == incidents.end() ? nullptr : &*found;
 }
 
-std::int64_t RunCase::incident_count(std::string_view kind) const {
-    const auto& incidents = run.rows.incidents;
-    return std::count_if(incidents.begin(), incidents.end(),
-                         [&](const IncidentRow& incident) { return incident.kind == kind; });
-}
-
 Case::Case(const ComparisonEvidence& evidence) : m_evidence(evidence) {
     for (const RunEvidence& run : evidence.runs) {
         m_runs.push_back({run, run_figures(run.rows.steps, run.plan.loss_scale_floor)});

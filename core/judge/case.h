@@ -20,7 +20,6 @@ struct RunCase {
     [[nodiscard]] bool emulated() const { return run.summary.support == Support::Emulated; }
     [[nodiscard]] bool finished() const { return run.summary.state == RunState::Finished; }
     [[nodiscard]] const IncidentRow* first_incident(std::string_view kind) const;
-    [[nodiscard]] std::int64_t incident_count(std::string_view kind) const;
 };
 
 class Case {

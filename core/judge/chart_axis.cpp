@@ -10,6 +10,7 @@ namespace mantissa {
 namespace {
 
 constexpr double wanted_ticks = 6;
+constexpr int most_ticks = 20;  // a range too fine for a double's digits would count for ever
 
 std::vector<double> linear_ticks(double begin, double end) {
     const double rough = (end - begin) / wanted_ticks;
@@ -22,7 +23,12 @@ std::vector<double> linear_ticks(double begin, double end) {
         }
     }
     std::vector<double> ticks;
-    for (double tick = std::ceil(begin / step - 1e-9); tick * step <= end + 1e-9 * step; tick += 1) ticks.push_back(tick * step);
+    const double first = std::ceil(begin / step - 1e-9);
+    for (int i = 0; i < most_ticks; ++i) {
+        const double tick = (first + i) * step;
+        if (!(tick <= end + 1e-9 * step)) break;
+        ticks.push_back(tick);
+    }
     return ticks;
 }
 
@@ -67,6 +73,10 @@ Axis value_axis(const Chart& chart) {
         axis.end = std::min(std::pow(10.0, std::log10(high) + air), std::numeric_limits<double>::max());
         return axis;
     }
+    // A difference of two doubles near the ends of their range isn't a double any more.
+    constexpr double most = std::numeric_limits<double>::max() / 8;
+    low = std::clamp(low, -most, most);
+    high = std::clamp(high, -most, most);
     const double span = high - low;
     const double air = span > 0 ? 0.06 * span : std::max(std::abs(high) * 0.1, 1e-12);
     axis.begin = low >= 0 && low - air < 0 ? 0 : low - air;

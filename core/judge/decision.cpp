@@ -4,6 +4,7 @@
 
 #include "base/numbers.h"
 #include "judge/decision_gates.h"
+#include "judge/overflow.h"
 
 namespace mantissa {
 namespace {
@@ -126,7 +127,7 @@ void add_what_would_change(const Case& all, const Fairness& fairness, const std:
     for (const GateResult& result : results) {
         const RunCase* one = all.run(result.mode);
         if (result.failed_at != Gate::Range || one == nullptr) continue;
-        const IncidentRow* incident = one->first_incident("activation_overflow");
+        const IncidentRow* incident = format_overflow(one->run.rows.incidents);
         std::string module = incident != nullptr ? incident->module : std::string();
         if (module.empty() && one->run.trial && one->run.trial->headroom_bits && !(*one->run.trial->headroom_bits >= 0)) {
             module = one->run.trial->headroom_module;

@@ -4,6 +4,7 @@
 
 #include "base/numbers.h"
 #include "judge/case.h"
+#include "judge/overflow.h"
 #include "judge/texts.h"
 
 namespace mantissa {
@@ -106,10 +107,7 @@ std::string filled(const TextCatalogue& texts, const Sentence& sentence) {
 LiveRunState live_run_state(const RunSummary& summary, const std::vector<IncidentRow>& incidents) {
     LiveRunState state{summary.mode, summary.state, summary.state_reason, summary.steps, summary.planned_steps,
                        summary.first_nonfinite_step, summary.skipped_probing, summary.skipped_fault, {}};
-    const auto found = std::find_if(incidents.begin(), incidents.end(), [](const IncidentRow& incident) {
-        return incident.kind == "activation_overflow" && !(incident.module.empty() && incident.op.empty());
-    });
-    if (found != incidents.end()) state.where = place_name(found->module, found->op);
+    if (const IncidentRow* found = format_overflow(incidents)) state.where = place_name(found->module, found->op);
     return state;
 }
 

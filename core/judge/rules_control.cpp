@@ -1,5 +1,6 @@
 // When the control is bad too: data, learning rate or model (design rule 14). And weights that took in a bad value.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/numbers.h"
 #include "judge/verdict_rules.h"
@@ -28,6 +29,19 @@ ControlHealth health_at_first_failure(const Case& all) {
     return all.control_health_until(step);
 }
 
+/// Smallest probability and sample of a logarithm that broke, as far as the engine recorded them.
+bool tell_log(const IncidentRow& incident, Finding& finding) {
+    if (incident.kind != "log_of_zero") return false;
+    const auto json = nlohmann::json::parse(incident.detail_json, nullptr, false);
+    if (!json.is_object() || !json.contains("operands") || !json.contains("sample")) return false;
+    const auto& operands = json.at("operands");
+    if (!operands.is_array() || operands.empty() || !json.at("sample").is_number_integer()) return false;
+    const auto operand = number_from_json(operands.front());
+    if (!operand) return false;
+    finding.number("operand", operand).count("sample", json.at("sample").get<std::int64_t>());
+    return true;
+}
+
 bool control_diverged(const Case& all) { return all.control() != nullptr && health_at_first_failure(all).grown(); }
 
 }  // namespace
@@ -46,8 +60,8 @@ std::vector<Finding> learning_rate(const Case& all) {
     const std::string quantity = by_loss ? "" : "norm_";
     finding.what(quantity + (half && control_step ? "both" : half ? "half" : control_step ? "control" : "grown"));
     const auto rate = all.control()->run.plan.learning_rate;
-    finding.number("lr", rate).next(rate ? "rate" : "plain");
-    if (rate) finding.set("half_lr", readable_number(*rate / 2));
+    finding.next(rate ? "rate" : "plain");
+    if (rate) finding.set("lr", to_text(*rate)).set("half_lr", to_text(*rate / 2));
     return {finding};
 }
 
@@ -68,7 +82,7 @@ std::vector<Finding> not_precision(const Case& all) {
     for (const IncidentRow& incident : control->run.rows.incidents) {
         const std::string place = place_name(incident.module, incident.op);
         if (place.empty() || incident.step != step) continue;
-        finding.set("where", place).next("where");
+        finding.set("where", place).next(tell_log(incident, finding) ? "log" : "where");
         return {finding};
     }
     finding.next("plain");

@@ -1,9 +1,9 @@
 // Non-finite values of a half run while the control is healthy, and what is open without a control.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/numbers.h"
+#include "judge/overflow.h"
 #include "judge/verdict_rules.h"
 
 namespace mantissa {
@@ -45,7 +45,7 @@ void advise_range(const Case& all, const RunCase& one, Finding& finding) {
 }
 
 std::optional<Finding> overflow_of(const Case& all, const RunCase& one) {
-    const IncidentRow* incident = one.first_incident("activation_overflow");
+    const IncidentRow* incident = format_overflow(one.run.rows.incidents);
     const auto bad = one.figures.first_bad_step();
     const bool trial = bad && trial_overflowed(one);
     if (incident == nullptr && !trial) return {};
@@ -57,9 +57,11 @@ std::optional<Finding> overflow_of(const Case& all, const RunCase& one) {
     finding.count("control_steps", health.steps);
     if (incident != nullptr) {
         const std::string place = place_name(incident->module, incident->op);
-        if (place.empty()) return {};
+        const OverflowDetail detail = overflow_detail(*incident);
+        const bool seen = !detail.operands.empty() && !detail.result.empty();
+        if (seen) finding.set("operands", detail.operands).set("result", detail.result);
         finding.set("where", place).set("island", incident->module.empty() ? place : incident->module);
-        finding.count("step", incident->step).what(bad ? "incident" : "hidden");
+        finding.count("step", incident->step).what(std::string(bad ? "incident" : "hidden") + (seen ? "_seen" : ""));
         if (bad) finding.set("value", nonfinite_text(one.figures)).count("bad_step", *bad);
     } else {
         finding.set("where", one.run.trial->headroom_module).set("island", one.run.trial->headroom_module);
@@ -108,8 +110,7 @@ std::vector<Finding> named_incidents(const Case& all) {
             if (place.empty()) continue;  // a verdict without its place isn't shown
             findings.push_back(Finding(std::string(code), incident->severity, one.mode_name())
                                    .count("step", incident->step)
-                                   .set("where", place)
-                                   .count("times", one.incident_count(code)));
+                                   .set("where", place));
         }
     }
     return findings;
@@ -123,7 +124,7 @@ std::vector<Finding> cause_open(const Case& all) {
         if (!one.is_half() || !step) continue;
         Finding finding("cause_open", "warning", one.mode_name());
         finding.count("step", *step);
-        const IncidentRow* incident = one.first_incident("activation_overflow");
+        const IncidentRow* incident = format_overflow(one.run.rows.incidents);
         const std::string place = incident == nullptr ? std::string() : place_name(incident->module, incident->op);
         if (one.figures.first_bad_step()) {
             finding.set("value", nonfinite_text(one.figures)).what(place.empty() ? "nonfinite" : "nonfinite_where");

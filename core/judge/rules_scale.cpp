@@ -76,7 +76,6 @@ std::vector<Finding> persistent_overflow(const Case& all) {
         finding.set_if("scale", scale_text(scale_now(one)));
         // A scale held by our floor is no measure of how far the search fell.
         finding.what(!scale_now(one) || at_floor(one) ? "floor" : "scale");
-        finding.number("lr", one.run.plan.learning_rate);
         advise_by_control(all, one, finding);
         finding.fact("evidence.skips", {{"mode", one.mode_name()}, {"probing", readable_count(figures.probing)},
                                         {"faults", readable_count(figures.faults)}, {"attempts", readable_count(figures.attempts)}});

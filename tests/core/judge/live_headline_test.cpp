@@ -1,0 +1,79 @@
+#include "judge/live_headline.h"
+
+#include <gtest/gtest.h>
+
+#include "evidence_maker.h"
+
+namespace mantissa {
+namespace {
+
+std::vector<LiveRunState> running() {
+    std::vector<LiveRunState> runs;
+    for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
+        LiveRunState run;
+        run.mode = mode;
+        run.state = RunState::Running;
+        run.steps = 240;
+        run.planned_steps = 300;
+        runs.push_back(run);
+    }
+    return runs;
+}
+
+TEST(LiveHeadline, CalmWhileAllTrain) {
+    const LiveHeadline headline = live_headline(running(), "en");
+    EXPECT_EQ(headline.text, "no, fp16, bf16 train: step 240 of 300.");
+    EXPECT_EQ(headline.severity, "ok");
+}
+
+TEST(LiveHeadline, StoppedModeIsNamedWithItsPlaceAndTheOthersGoOn) {
+    auto runs = running();
+    RunEvidence evidence = test::healthy_run(Precision::Fp16);
+    test::stop_at(evidence, 144);
+    runs[1] = live_run_state(evidence.summary, {test::overflow_incident(144)});
+    const LiveHeadline headline = live_headline(runs, "en");
+    EXPECT_EQ(headline.text, "fp16 stopped at step 144: gate.mul passed 65,504. no, bf16 go on.");
+    EXPECT_EQ(headline.severity, "error");
+    EXPECT_EQ(live_headline(runs, "zh").text, "fp16 在第 144 步停止：gate.mul 超过了 65,504。no, bf16 继续运行。");
+    runs[1].where.clear();
+    EXPECT_EQ(live_headline(runs, "en").text, "fp16 stopped at step 144: a value became non-finite. no, bf16 go on.");
+}
+
+TEST(LiveHeadline, TheWorstIsSaidFirst) {
+    auto runs = running();
+    runs[1].skipped_fault = 3;
+    EXPECT_EQ(live_headline(runs, "en").text, "fp16 has skipped 3 steps by faults, 0 while probing. no, bf16 go on.");
+    EXPECT_EQ(live_headline(runs, "en").severity, "warning");
+    runs[0].state = RunState::Lost;
+    runs[0].state_reason = "killed by SIGKILL";
+    EXPECT_EQ(live_headline(runs, "en").text,
+              "no was lost after 240 steps (killed by SIGKILL). 1 more run needs a look. bf16 goes on.");
+}
+
+TEST(LiveHeadline, ProbingIsNoAlarm) {
+    auto runs = running();
+    runs[1].skipped_probing = 1;
+    EXPECT_EQ(live_headline(runs, "en").severity, "ok");
+    EXPECT_EQ(live_headline(runs, "en").text,
+              "no, fp16, bf16 train: step 240 of 300. 1 step skipped while the loss scale looked for its place.");
+}
+
+TEST(LiveHeadline, EveryStateHasASentence) {
+    for (const RunState state : {RunState::Queued, RunState::Trial, RunState::Running, RunState::Paused, RunState::Finished,
+                                 RunState::StoppedNonfinite, RunState::Stopped, RunState::Interrupted, RunState::Failed, RunState::Lost}) {
+        for (const bool bad : {false, true}) {
+            for (const std::string& language : text_languages()) {
+                LiveRunState run;
+                run.state = state;
+                if (bad) run.first_nonfinite_step = 7;
+                const std::string text = live_headline({run}, language).text;
+                EXPECT_EQ(text.find("no text"), std::string::npos) << text;
+                EXPECT_EQ(text.find("needs a value"), std::string::npos) << text;
+            }
+        }
+    }
+    EXPECT_EQ(live_headline({}, "en").text, "No run yet.");
+}
+
+}  // namespace
+}  // namespace mantissa
