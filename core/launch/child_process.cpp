@@ -86,9 +86,11 @@ Result<pid_t> spawn(const SpawnRequest& request) {
     const int failed = posix_spawn(&pid, request.program.c_str(), &setup.actions, &setup.attributes,
                                    argument_pointers.data(), environment_pointers.data());
     if (failed != 0) {
-        return Error{ErrorCode::InputOutput,
-                     "can't start " + request.program.string() + ": " + std::strerror(failed),
-                     request.log_file.empty() ? "" : "is the program there, and can " + request.log_file.string() + " be written?"};
+        std::error_code ignored;
+        const bool is_there = std::filesystem::exists(request.program, ignored);
+        return Error{ErrorCode::InputOutput, "can't start " + request.program.string() + ": " + std::strerror(failed),
+                     is_there ? "can " + request.log_file.string() + " be written?"
+                              : "build or install the command line program `mantissa`, or name it in MANTISSA_PROGRAM"};
     }
     return pid;
 }

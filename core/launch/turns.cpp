@@ -11,7 +11,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <cstddef>
 #include <ctime>
+#include <fstream>
 #include <tuple>
 #include <utility>
 
@@ -124,7 +126,9 @@ bool TurnGate::is_waiting(std::size_t slot) const {
 bool TurnGate::is_first_in_line() const {
     const auto rank = [this](std::size_t slot) {
         const auto& entry = m_table->slots[slot];
-        return std::tuple(entry.steps.load(), entry.waiting_since_ns.load(), slot);
+        const std::int64_t steps = entry.steps;
+        // Before the first step nobody has waited for a turn: the control, slot 0, begins.
+        return std::tuple(steps, steps > 0 ? entry.waiting_since_ns.load() : 0, slot);
     };
     for (std::size_t slot = 0; slot < most_turn_slots; ++slot) {
         if (is_waiting(slot) && rank(slot) < rank(m_slot)) return false;
@@ -184,6 +188,15 @@ void TurnGate::run_ended() {
     m_ended = true;
     m_table->slots[m_slot].state = Ended;
     give_turn();
+}
+
+std::int64_t read_turn_steps(const std::filesystem::path& comparison_folder, std::size_t slot) {
+    std::ifstream file(comparison_folder / "turn.steps", std::ios::binary);
+    std::array<char, sizeof(TurnGate::Table)> bytes{};
+    if (slot >= most_turn_slots || !file.read(bytes.data(), bytes.size())) return 0;
+    std::int64_t steps = 0;
+    std::memcpy(&steps, bytes.data() + offsetof(TurnGate::Table, slots) + slot * sizeof(Slot), sizeof steps);
+    return steps;
 }
 
 Result<TurnHold> TurnHold::take(const std::filesystem::path& comparison_folder) {

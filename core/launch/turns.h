@@ -45,6 +45,9 @@ class TurnGate final : public StepGate {
 
 inline constexpr std::size_t most_turn_slots = 16;
 
+/// The step that a run stood at when it last asked for its turn: outlives its process. 0 when there is no table.
+[[nodiscard]] std::int64_t read_turn_steps(const std::filesystem::path& comparison_folder, std::size_t slot);
+
 /// The supervisor's hand on the turn until all runs stand at their first step: a process that still loads LibTorch or builds its
 /// model must not take computing time from the one that is being measured. The kernel frees it with the supervisor.
 class TurnHold {
