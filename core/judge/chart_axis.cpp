@@ -41,6 +41,15 @@ std::vector<double> log_ticks(double begin, double end) {
     return ticks;
 }
 
+/// "0.1" rather than "0.100".
+std::string short_number(double value) {
+    std::string text = readable_number(value);
+    if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
 }  // namespace
 
 double Axis::pixel(double value) const {
@@ -86,12 +95,12 @@ Axis value_axis(const Chart& chart) {
 
 std::string tick_text(double value, AxisFormat format) {
     switch (format) {
-        case AxisFormat::Scale: return "2^" + readable_number(value);  // the line holds exponents
+        case AxisFormat::Scale: return "2^" + short_number(value);  // the line holds exponents
         case AxisFormat::Bytes: return readable_bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
         case AxisFormat::Percent: return readable_percent(value, 0);
         case AxisFormat::Number: break;
     }
-    return readable_number(value);
+    return short_number(value);
 }
 
 }  // namespace mantissa

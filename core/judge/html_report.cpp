@@ -64,7 +64,9 @@ std::string header_html(const Subject& subject, const std::string& title, const 
     if (subject.comparison) {
         std::string order = subject.record.order;
         if (!subject.record.order_reason.empty()) order += " (" + subject.record.order_reason + ")";
-        html += html::text_element("p", word(texts, "report.ended", {{"state", subject.record.state}, {"order", order}}), "quiet");
+        const std::string key = "report.state." + subject.record.state;
+        const std::string state = texts.has(key) ? word(texts, key) : subject.record.state;
+        html += html::text_element("p", word(texts, "report.ended", {{"state", state}, {"order", order}}), "quiet");
     }
     return html::element("header", html);
 }

@@ -33,9 +33,13 @@ std::string text_element(std::string_view name, std::string_view text, std::stri
     return element(name, escaped(text), css_class);
 }
 
-std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows) {
+std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows,
+                  const std::vector<std::string>& head_classes) {
     std::string cells;
-    for (const std::string& name : head) cells += "<th scope=\"col\">" + escaped(name) + "</th>";
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        const std::string css_class = i < head_classes.size() ? " class=\"" + escaped(head_classes[i]) + "\"" : "";
+        cells += "<th scope=\"col\"" + css_class + ">" + escaped(head[i]) + "</th>";
+    }
     std::string html = "<thead><tr>" + cells + "</tr></thead><tbody>";
     for (const auto& row : rows) {
         std::string line;

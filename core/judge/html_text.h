@@ -17,8 +17,9 @@ struct Cell {
     std::string css_class;
 };
 
-/// A table with a head; cells are plain text.
-[[nodiscard]] std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows);
+/// A table with a head; cells are plain text. `head_classes`, if given, is as long as the head.
+[[nodiscard]] std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows,
+                                const std::vector<std::string>& head_classes = {});
 [[nodiscard]] std::string list(const std::vector<std::string>& items);
 [[nodiscard]] std::string section(std::string_view title, std::string_view inner);
 

@@ -29,7 +29,7 @@ Chart empty_chart(const ComparisonEvidence& evidence, const TextCatalogue& texts
 
 ChartLine empty_line(const RunEvidence& run) {
     const std::string mode = to_string(run.summary.mode);
-    return {mode, mode, {}, {}, false};
+    return {mode, mode, {}, {}, false, false};
 }
 
 /// One line a run with the value that `read` gives for a row, where it gives one.
@@ -159,6 +159,7 @@ Chart scale_chart(const ComparisonEvidence& evidence, const TextCatalogue& texts
         if (!row.loss_scale || *row.loss_scale <= 0) return {};
         return std::log2(*row.loss_scale);
     });
+    for (ChartLine& line : chart.lines) line.stairs = true;
     return chart;
 }
 

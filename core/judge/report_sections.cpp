@@ -64,32 +64,35 @@ std::string time_text(const RunSummary& run, const RunSummary* control, const Te
     return with_ratio(text, *run.step_ms_median, *control->step_ms_median, false);
 }
 
-std::vector<Cell> run_row(const RunSummary& run, const RunSummary* control, const TextCatalogue& texts) {
+/// In the order of the rows of runs_html.
+std::vector<Cell> run_cells(const RunSummary& run, const RunSummary* control, const TextCatalogue& texts) {
     const bool bad = run.nonfinite_loss_steps > 0;
     const auto memory = static_cast<double>(run.memory_peak_bytes);
     const auto control_memory = control == nullptr ? 0.0 : static_cast<double>(control->memory_peak_bytes);
     std::string state = word(texts, std::string("report.state.") + to_string(run.state));
     if (!run.state_reason.empty()) state += " (" + run.state_reason + ")";
-    return {mode_cell(run.mode),
-            {to_string(run.requested), ""},
+    std::string support = word(texts, std::string("report.support.") + to_string(run.support));
+    if (!run.support_reason.empty()) support += " (" + run.support_reason + ")";
+    return {{to_string(run.requested), ""},
             {to_string(run.effective), run.effective == run.requested ? "" : "bad_cell"},
-            {word(texts, std::string("report.support.") + to_string(run.support)), ""},
+            {support, ""},
             {state, ""},
-            {readable_count(run.steps), "n"},
-            {readable_count(run.applied_steps), "n"},
-            {readable_count(run.skipped_probing), "n"},
-            {readable_count(run.skipped_fault), run.skipped_fault > 0 ? "n bad_cell" : "n"},
-            {readable_count(run.nonfinite_loss_steps), bad ? "n bad_cell" : "n"},
-            {run.first_nonfinite_step ? readable_count(*run.first_nonfinite_step) : "–", "n"},
-            {number(run.final_loss), "n"},
-            {run.final_scale ? readable_scale(*run.final_scale) : "–", "n"},
-            {metric_text(run.metric_name, run.metric), "n"},
-            {metric_text(run.metric_name, run.best_metric), "n"},
-            {time_text(run, control, texts), "n"},
+            {readable_count(run.steps), ""},
+            {readable_count(run.applied_steps), ""},
+            {readable_count(run.skipped_probing), ""},
+            {readable_count(run.skipped_fault), run.skipped_fault > 0 ? "bad_cell" : ""},
+            {readable_count(run.nonfinite_loss_steps), bad ? "bad_cell" : ""},
+            {run.first_nonfinite_step ? readable_count(*run.first_nonfinite_step) : "–", ""},
+            {number(run.final_loss), ""},
+            {run.final_scale ? readable_scale(*run.final_scale) : "–", ""},
+            {metric_text(run.metric_name, run.metric), ""},
+            {metric_text(run.metric_name, run.best_metric), ""},
+            {time_text(run, control, texts), ""},
             {run.memory_peak_bytes > 0 ? with_ratio(readable_bytes(static_cast<std::uint64_t>(run.memory_peak_bytes)), memory,
                                                     control_memory, run.mode == Precision::No)
                                        : "–",
-             "n"}};
+             ""},
+            {run.run_dir.string(), "quiet"}};
 }
 
 std::string share(std::int64_t part, std::int64_t whole) {
@@ -125,15 +128,19 @@ std::string verdicts_html(const std::vector<Verdict>& verdicts, const TextCatalo
 }
 
 std::string runs_html(const ComparisonEvidence& evidence, const TextCatalogue& texts) {
-    const auto head = columns(texts, {"mode", "requested", "effective", "support", "state", "steps", "applied", "probing", "faults",
-                                      "nonfinite", "first_nonfinite", "loss", "scale", "metric", "best", "time", "memory"});
-    std::vector<std::vector<Cell>> rows, folders;
+    // Runs side by side as columns: there are at most four, and a figure is read across them.
+    const auto names = columns(texts, {"mode", "requested", "effective", "support", "state", "steps", "applied", "probing", "faults",
+                                       "nonfinite", "first_nonfinite", "loss", "scale", "metric", "best", "time", "memory", "run"});
+    std::vector<std::string> head{names.front()}, classes{""};
+    std::vector<std::vector<Cell>> rows(names.size() - 1);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back({names[i + 1], "quiet"});
     for (const RunEvidence& run : evidence.runs) {
-        rows.push_back(run_row(run.summary, control_of(evidence), texts));
-        folders.push_back({mode_cell(run.summary.mode), {run.summary.device + " · " + run.summary.support_reason, ""},
-                           {run.summary.run_dir.string(), ""}});
+        head.push_back(to_string(run.summary.mode));
+        classes.push_back("mode " + head.back());
+        const auto cells = run_cells(run.summary, control_of(evidence), texts);
+        for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(cells.at(i));
     }
-    return html::table(head, rows) + html::table(columns(texts, {"mode", "support", "run"}), folders);
+    return html::table(head, rows, classes);
 }
 
 std::string fairness_html(const ComparisonRecord& record, const ComparisonEvidence& evidence, const TextCatalogue& texts) {

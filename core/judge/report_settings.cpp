@@ -57,10 +57,11 @@ std::string source_text(const nlohmann::json& source) {
 std::string environment_html(const ComparisonEvidence& evidence, const TextCatalogue& texts) {
     std::vector<Flat> environments;
     std::set<std::string> names;
-    std::vector<std::string> head{word(texts, "report.column.setting")};
+    std::vector<std::string> head{word(texts, "report.column.setting")}, classes{""};
     for (const RunEvidence& run : evidence.runs) {
         environments.push_back(flattened(run.environment_json));
         head.push_back(to_string(run.summary.mode));
+        classes.push_back("mode " + head.back());
         for (const auto& [name, value] : environments.back()) names.insert(name);
     }
     if (names.empty()) return html::text_element("p", word(texts, "report.no_environment"));
@@ -74,7 +75,7 @@ std::string environment_html(const ComparisonEvidence& evidence, const TextCatal
         }
         rows.push_back(std::move(row));
     }
-    return html::table(head, rows);
+    return html::table(head, rows, classes);
 }
 
 std::string settings_html(const std::string& plan_json, const TextCatalogue& texts) {

@@ -29,7 +29,8 @@ article.note { border-color: var(--note); } article.ok { border-color: var(--ok)
 code { font-size: 12px; color: var(--quiet); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; width: 100%; margin: 4px 0 8px; }
 th, td { text-align: left; padding: 4px 10px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--quiet); font-weight: 500; } td { overflow-wrap: anywhere; } td.n { text-align: right; white-space: nowrap; }
+th { color: var(--quiet); font-weight: 500; } td { overflow-wrap: break-word; } td.n { text-align: right; white-space: nowrap; }
+td.quiet { overflow-wrap: anywhere; } td:first-child { white-space: nowrap; overflow-wrap: normal; }
 .mode { font-weight: 600; } .mode.no { color: var(--no); } .mode.fp16 { color: var(--fp16); }
 .mode.bf16 { color: var(--bf16); } .mode.fp8 { color: var(--fp8); }
 .bad_cell, .differs { color: var(--bad-text); font-weight: 600; }

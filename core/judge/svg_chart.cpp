@@ -130,7 +130,7 @@ class Drawing {
             }
         }
         const auto pixels = static_cast<std::size_t>(width - left - right);
-        const std::string path = y.size() <= 4 * pixels ? raw_path(line.x, y) : decimated_path(line.x, y, static_cast<int>(pixels));
+        const std::string path = y.size() <= 4 * pixels ? raw_path(line, y) : decimated_path(line.x, y, static_cast<int>(pixels));
         m_svg += "<path class=\"line " + html::escaped(line.css_class) + "\" d=\"" + path + "\"/>\n";
         for (std::size_t i = 0; i < y.size(); ++i) {
             if (line.dots || is_lone(y, i)) dot(line, i, y[i]);
@@ -152,11 +152,14 @@ class Drawing {
 
     std::string point(double x, double y) const { return fixed(m_x.pixel(x)) + " " + fixed(m_y.pixel(y)); }
 
-    std::string raw_path(const std::vector<double>& x, const std::vector<double>& y) const {
+    std::string raw_path(const ChartLine& line, const std::vector<double>& y) const {
         std::string path;
         bool open = false;
         for (std::size_t i = 0; i < y.size(); ++i) {
-            if (std::isfinite(y[i])) path += (open ? "L" : "M") + point(x[i], y[i]);
+            if (std::isfinite(y[i])) {
+                if (open && line.stairs) path += "H" + fixed(m_x.pixel(line.x[i]));
+                path += (open ? "L" : "M") + point(line.x[i], y[i]);
+            }
             open = std::isfinite(y[i]);
         }
         return path;

@@ -11,6 +11,7 @@ struct ChartLine {
     std::string name, css_class;
     std::vector<double> x, y;  // x ascends
     bool dots = false;         // each value as a dot as well
+    bool stairs = false;       // holds its value until the next point
 };
 
 struct ChartMark {

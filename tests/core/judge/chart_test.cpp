@@ -25,7 +25,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 Chart one_line(std::vector<double> y) {
     Chart chart;
     chart.title = "Loss <&>";
-    ChartLine line{"fp16", "fp16", {}, std::move(y), false};
+    ChartLine line{"fp16", "fp16", {}, std::move(y), false, false};
     for (std::size_t i = 0; i < line.y.size(); ++i) line.x.push_back(static_cast<double>(i));
     chart.lines.push_back(line);
     return chart;

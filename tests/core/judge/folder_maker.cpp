@@ -21,7 +21,9 @@ void write_meta(RunRecorder& recorder, const RunSummary& run, const std::string&
     recorder.meta(meta::requested, to_string(run.requested));
     recorder.meta(meta::effective, to_string(run.effective));
     recorder.meta(meta::support, to_string(run.support));
+    recorder.meta(meta::support_reason, run.support_reason);
     recorder.meta(meta::device, run.device);
+    recorder.meta(meta::device_name, run.device_name);
     recorder.meta(meta::planned_steps, std::to_string(run.planned_steps));
     recorder.meta(meta::validation_samples, std::to_string(run.validation_samples));
     recorder.meta(meta::metric, run.metric_name);
