@@ -205,6 +205,8 @@ void AcceleratorCore::step(PreparedOptimizerState& optimizer) {
     if (!optimizer.skipped) {
         const torch::NoGradGuard no_grad;
         optimizer.core->update();
+    } else if (options.compat == Compat::Accelerate && optimizer.core->is_fused()) {
+        optimizer.skipped = false;  // D4: upstream's fused kernel skips inside, and nobody is told
     }
     optimizer.stage = PreparedOptimizerState::Stage::Stepped;
     const bool stops = is_refused && options.on_nonfinite != OnNonfinite::Skip;

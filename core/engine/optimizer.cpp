@@ -25,6 +25,9 @@ class SgdCore : public OptimizerCore {
   public:
     explicit SgdCore(const SgdOptions& options) : m_options(options) {}
     [[nodiscard]] const char* name() const override { return "sgd"; }
+    [[nodiscard]] bool is_fused() const override {
+        return m_options.implementation == OptimizerImplementation::Fused;
+    }
     [[nodiscard]] std::int64_t state_bytes() const override {
         std::int64_t bytes = 0;
         for (const auto& group : m_buffers) {
@@ -105,6 +108,9 @@ class AdamCore : public OptimizerCore {
   public:
     AdamCore(const AdamOptions& options, bool is_decoupled) : m_options(options), m_is_decoupled(is_decoupled) {}
     [[nodiscard]] const char* name() const override { return m_is_decoupled ? "adamw" : "adam"; }
+    [[nodiscard]] bool is_fused() const override {
+        return m_options.implementation == OptimizerImplementation::Fused;
+    }
     [[nodiscard]] std::int64_t state_bytes() const override {
         std::int64_t bytes = 0;
         for (const auto& group : m_moments) {

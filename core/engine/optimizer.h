@@ -25,6 +25,7 @@ class OptimizerCore {
     /// One update from the gradients that are there; parameters without one are left out, as in Python.
     virtual void update() = 0;
     [[nodiscard]] virtual const char* name() const = 0;
+    [[nodiscard]] virtual bool is_fused() const = 0;
     [[nodiscard]] virtual std::int64_t state_bytes() const = 0;
 
     [[nodiscard]] std::vector<ParameterGroup>& groups() { return m_groups; }

@@ -55,6 +55,18 @@ struct OneCycleOptions {
     double base_momentum = 0.85, max_momentum = 0.95;
 };
 
+enum class CyclicShape { Triangular, Halving, Exponential };  // Python: triangular triangular2 exp_range
+
+struct CyclicOptions {
+    double base_lr = 1e-3, max_lr = 0.1;
+    std::int64_t step_size_up = 2000;
+    std::optional<std::int64_t> step_size_down;  // unset: as up
+    CyclicShape shape = CyclicShape::Triangular;
+    double gamma = 1.0;
+    bool cycle_momentum = true;
+    double base_momentum = 0.8, max_momentum = 0.9;
+};
+
 [[nodiscard]] Scheduler constant(const Optimizer& optimizer);  // the learning rate stays
 [[nodiscard]] Scheduler step_lr(const Optimizer& optimizer, std::int64_t step_size, double gamma = 0.1);
 [[nodiscard]] Scheduler multi_step_lr(const Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma = 0.1);
@@ -67,6 +79,7 @@ struct OneCycleOptions {
 [[nodiscard]] Scheduler cosine_restarts_lr(const Optimizer& optimizer, std::int64_t t_0, std::int64_t t_mult = 1,
                                            double eta_min = 0.0);
 [[nodiscard]] Scheduler one_cycle_lr(const Optimizer& optimizer, const OneCycleOptions& options);
+[[nodiscard]] Scheduler cyclic_lr(const Optimizer& optimizer, const CyclicOptions& options);
 
 /// From a plan ("constant" "step" "linear" "cosine" "one_cycle"). `plan_steps` stands in for total_steps = 0.
 [[nodiscard]] Scheduler make_scheduler(const SchedulerPlan& plan, const Optimizer& optimizer, std::int64_t plan_steps);

@@ -1,0 +1,141 @@
+#include "settings.h"
+
+#include <nlohmann/json.hpp>
+
+#include "arguments.h"
+
+namespace mantissa::golden {
+namespace {
+
+OptimizerImplementation implementation(Arguments& arguments) {
+    // foreach=True repeats the single-tensor path on a CPU, operation by operation, so both are `exact`.
+    static_cast<void>(arguments.truth("foreach", false));
+    arguments.only_default("capturable");
+    arguments.only_default("differentiable");
+    return arguments.truth("fused", false) ? OptimizerImplementation::Fused : OptimizerImplementation::Exact;
+}
+
+Optimizer make_sgd(Arguments& arguments, std::vector<torch::Tensor> parameters) {
+    SgdOptions options;
+    options.learning_rate = arguments.number("lr", 1e-3);
+    options.momentum = arguments.number("momentum", 0);
+    options.dampening = arguments.number("dampening", 0);
+    options.weight_decay = arguments.number("weight_decay", 0);
+    options.nesterov = arguments.truth("nesterov", false);
+    options.maximize = arguments.truth("maximize", false);
+    options.implementation = implementation(arguments);
+    arguments.finish();
+    return sgd(std::move(parameters), options);
+}
+
+Optimizer make_adam(Arguments& arguments, std::vector<torch::Tensor> parameters) {
+    AdamOptions options;
+    bool is_decoupled = arguments.name() == "AdamW";
+    options.learning_rate = arguments.number("lr", 1e-3);
+    const auto betas = arguments.numbers("betas", {0.9, 0.999});
+    if (betas.size() != 2) arguments.refuse("'betas' are not two numbers");
+    options.beta1 = betas[0];
+    options.beta2 = betas[1];
+    options.eps = arguments.number("eps", 1e-8);
+    options.weight_decay = arguments.number("weight_decay", is_decoupled ? 0.01 : 0.0);
+    options.amsgrad = arguments.truth("amsgrad", false);
+    options.maximize = arguments.truth("maximize", false);
+    if (!is_decoupled) is_decoupled = arguments.truth("decoupled_weight_decay", false);
+    options.implementation = implementation(arguments);
+    arguments.finish();
+    return is_decoupled ? adamw(std::move(parameters), options) : adam(std::move(parameters), options);
+}
+
+Scheduler make_one_cycle(Arguments& arguments, const Optimizer& optimizer) {
+    OneCycleOptions options;
+    options.max_lr = arguments.number("max_lr");
+    options.total_steps = arguments.has("total_steps")
+                              ? arguments.whole("total_steps")
+                              : arguments.whole("epochs") * arguments.whole("steps_per_epoch");
+    if (arguments.has("total_steps")) {
+        static_cast<void>(arguments.has("epochs") || arguments.has("steps_per_epoch"));
+    }
+    options.pct_start = arguments.number("pct_start", options.pct_start);
+    const std::string strategy = arguments.text("anneal_strategy", "cos");
+    if (strategy != "cos" && strategy != "linear") arguments.refuse("'anneal_strategy' is '" + strategy + "'");
+    options.cosine = strategy == "cos";
+    options.cycle_momentum = arguments.truth("cycle_momentum", options.cycle_momentum);
+    options.base_momentum = arguments.number("base_momentum", options.base_momentum);
+    options.max_momentum = arguments.number("max_momentum", options.max_momentum);
+    options.div_factor = arguments.number("div_factor", options.div_factor);
+    options.final_div_factor = arguments.number("final_div_factor", options.final_div_factor);
+    options.three_phase = arguments.truth("three_phase", options.three_phase);
+    arguments.finish();
+    return one_cycle_lr(optimizer, options);
+}
+
+Scheduler make_cyclic(Arguments& arguments, const Optimizer& optimizer) {
+    CyclicOptions options;
+    options.base_lr = arguments.number("base_lr");
+    options.max_lr = arguments.number("max_lr");
+    options.step_size_up = arguments.whole("step_size_up", options.step_size_up);
+    if (arguments.has("step_size_down")) options.step_size_down = arguments.whole("step_size_down");
+    const std::string mode = arguments.text("mode", "triangular");
+    if (mode == "triangular2") {
+        options.shape = CyclicShape::Halving;
+    } else if (mode == "exp_range") {
+        options.shape = CyclicShape::Exponential;
+    } else if (mode != "triangular") {
+        arguments.refuse("'mode' is '" + mode + "'");
+    }
+    options.gamma = arguments.number("gamma", options.gamma);
+    arguments.only_default("scale_fn");
+    static_cast<void>(arguments.text("scale_mode", "cycle"));  // without a scale_fn the mode decides it
+    options.cycle_momentum = arguments.truth("cycle_momentum", options.cycle_momentum);
+    options.base_momentum = arguments.number("base_momentum", options.base_momentum);
+    options.max_momentum = arguments.number("max_momentum", options.max_momentum);
+    arguments.finish();
+    return cyclic_lr(optimizer, options);
+}
+
+}  // namespace
+
+Optimizer make_optimizer(const nlohmann::json& description, std::vector<torch::Tensor> parameters) {
+    Arguments arguments(description, "optimizer");
+    if (arguments.name() == "SGD") return make_sgd(arguments, std::move(parameters));
+    if (arguments.name() == "Adam" || arguments.name() == "AdamW") return make_adam(arguments, std::move(parameters));
+    arguments.refuse("this engine has SGD, Adam and AdamW");
+}
+
+Scheduler make_scheduler(const nlohmann::json& description, const Optimizer& optimizer) {
+    Arguments arguments(description, "scheduler");
+    if (arguments.has("last_epoch") && arguments.whole("last_epoch") != -1) {
+        arguments.refuse("'last_epoch' other than -1 is not repeated here");
+    }
+    const std::string& name = arguments.name();
+    const auto made = [&](auto&& make, auto... values) {
+        arguments.finish();
+        return make(optimizer, values...);
+    };
+    if (name == "StepLR") return made(step_lr, arguments.whole("step_size"), arguments.number("gamma", 0.1));
+    if (name == "MultiStepLR") {
+        return made(multi_step_lr, arguments.wholes("milestones"), arguments.number("gamma", 0.1));
+    }
+    if (name == "ConstantLR") {
+        return made(constant_lr, arguments.number("factor", 1.0 / 3), arguments.whole("total_iters", 5));
+    }
+    if (name == "LinearLR") {
+        return made(linear_lr, arguments.number("start_factor", 1.0 / 3), arguments.number("end_factor", 1.0),
+                    arguments.whole("total_iters", 5));
+    }
+    if (name == "ExponentialLR") return made(exponential_lr, arguments.number("gamma"));
+    if (name == "PolynomialLR") {
+        return made(polynomial_lr, arguments.whole("total_iters", 5), arguments.number("power", 1.0));
+    }
+    if (name == "CosineAnnealingLR") return made(cosine_lr, arguments.whole("T_max"), arguments.number("eta_min", 0));
+    if (name == "CosineAnnealingWarmRestarts") {
+        return made(cosine_restarts_lr, arguments.whole("T_0"), arguments.whole("T_mult", 1),
+                    arguments.number("eta_min", 0));
+    }
+    if (name == "OneCycleLR") return make_one_cycle(arguments, optimizer);
+    if (name == "CyclicLR") return make_cyclic(arguments, optimizer);
+    arguments.refuse("this engine has StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, "
+                     "CosineAnnealingLR, CosineAnnealingWarmRestarts, OneCycleLR and CyclicLR");
+}
+
+}  // namespace mantissa::golden
