@@ -75,6 +75,14 @@ const std::vector<RunProgress>& JobFollower::read() {
     return m_progress;
 }
 
+void JobFollower::read_keys(RunReader& reader, RunProgress& progress) {
+    const auto keys = reader.meta();
+    if (!keys) return;
+    if (const auto planned = keys->find(meta::planned_steps); planned != keys->end())
+        progress.planned_steps = parse_int(planned->second).value_or(0);
+    if (const auto metric = keys->find(meta::metric); metric != keys->end()) progress.metric_name = metric->second;
+}
+
 void JobFollower::read_run(std::size_t index) {
     auto& reader = m_readers[index];
     RunProgress& progress = m_progress[index];
@@ -96,15 +104,9 @@ void JobFollower::read_run(std::size_t index) {
         const bool is_bad = row.nonfinite_loss || (!row.loss_scale && row.nonfinite_grads > 0);
         if (is_bad && !progress.first_nonfinite_step) progress.first_nonfinite_step = row.step;
     }
+    if (progress.planned_steps == 0) read_keys(*reader, progress);
     for (const EvaluationRow& row : rows->evaluations)
-        if (row.split == "validation") {
-            progress.metric = row.value;
-            progress.metric_name = row.metric;
-        }
-    if (progress.planned_steps > 0) return;
-    if (const auto keys = reader->meta())
-        if (const auto planned = keys->find(meta::planned_steps); planned != keys->end())
-            progress.planned_steps = parse_int(planned->second).value_or(0);
+        if (row.split == "validation" && row.metric == progress.metric_name) progress.metric = row.value;
 }
 
 Result<int> run_supervised(PreparedJob job, ProgressView& view) {

@@ -22,6 +22,7 @@ class JobFollower {
 
   private:
     void read_run(std::size_t index);
+    static void read_keys(RunReader& reader, RunProgress& progress);
     std::vector<std::filesystem::path> m_folders;
     std::vector<std::unique_ptr<RunReader>> m_readers;
     std::vector<RunProgress> m_progress;

@@ -44,10 +44,13 @@ Result<Preflight> check_support(const RunPlan& plan, const std::vector<Precision
 
 std::vector<std::string> first_lines(const Preflight& preflight) {
     std::vector<std::string> lines;
-    for (const PrecisionChoice& choice : preflight.choices)
+    for (const PrecisionChoice& choice : preflight.choices) {
+        std::string reason = choice.reason;
+        if (reason.ends_with('.')) reason.pop_back();  // it stands in brackets
         lines.push_back("device " + preflight.device + ", requested " + to_string(choice.requested) + ", effective " +
                         to_string(choice.effective) + " (" + to_string(choice.support) +
-                        (choice.reason.empty() ? "" : ": " + choice.reason) + ")");
+                        (reason.empty() ? "" : ": " + reason) + ")");
+    }
     return lines;
 }
 

@@ -85,7 +85,7 @@ void ProgressView::draw_bars() {
     m_last_draw_ns = monotonic_ns();
     const std::size_t columns = terminal_columns() - 1;
     for (const RunProgress& run : m_runs) {
-        const std::string text = mode_name(run) + "  " + bar(run) + "  " + progress_text(run) + "  " + to_string(run.state);
+        const std::string text = mode_name(run) + "  " + bar(run) + "  " + to_string(run.state) + "  " + progress_text(run);
         std::fprintf(stderr, "%s\n", cut_to(text, columns).c_str());
     }
     m_drawn_lines = m_runs.size();

@@ -1,8 +1,10 @@
 #include "run_verb.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
 #include "base/paths.h"
 #include "finish_job.h"
 #include "job_follower.h"
@@ -34,7 +36,17 @@ void say_first_lines(const Preflight& preflight, const SourcedPlan& plan, Progre
 
 Result<int> run_job(PreparedJob job, const SourcedPlan& plan, const std::string& language, ProgressView& view) {
     if (plan.plan.launch.scope != LaunchScope::Thread) return run_supervised(std::move(job), view);
+    // The engine's words go to worker.log, as those of a worker process do.
+    log::mute_standard_error(true);
+    if (auto file = log::also_to_file(job.runs.front().folder.log()); !file) return file.error();
     return run_in_thread(std::move(job), view, [language](const auto& folder) { return finish_job(folder, language); });
+}
+
+/// Without progress lines nobody has said yet why a run ended badly.
+void say_reasons(const JobResult& result) {
+    for (const RunSummary& run : result.runs)
+        if (run.state == RunState::Failed || run.state == RunState::Lost || run.state == RunState::StoppedNonfinite)
+            std::fprintf(stderr, "mantissa: %s %s: %s\n", to_string(run.mode), to_string(run.state), run.state_reason.c_str());
 }
 
 int show_result(const RunOptions& options, const std::filesystem::path& folder, const std::string& language) {
@@ -43,6 +55,7 @@ int show_result(const RunOptions& options, const std::filesystem::path& folder, 
         if (auto report = write_html_report(folder, language); !report) fail(report.error());
     auto result = load_result(folder, language);
     if (!result) return fail(result.error());
+    if (options.quiet) say_reasons(*result);
     if (options.json) print_json(to_json(*result));
     else print_result(*result);
     return 0;

@@ -21,7 +21,7 @@ void print_sources(const SourcedPlan& plan) {
     Table table;
     for (const char* title : {"  field", "value", "from"}) table.add_column(title);
     for (const auto& [path, origin] : plan.origins)
-        table.add_row({"  " + path, origin.value, std::string(to_string(origin.source)) + (origin.detail.empty() ? "" : " " + origin.detail)});
+        table.add_row({"  " + path, origin.value, describe_source(origin.source, origin.detail)});
     std::string text = table.text();
     text.pop_back();
     print(text);

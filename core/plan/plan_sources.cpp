@@ -40,10 +40,6 @@ int strength(ValueSource source) {
 
 Error from(const std::string& detail, const Error& error) { return {error.code, detail + ": " + error.message, error.hint}; }
 
-std::string named(ValueSource source, const std::string& detail) {
-    return detail.empty() ? to_string(source) : std::string(to_string(source)) + " " + detail;
-}
-
 struct Candidate {
     ValueSource source;
     std::string detail;
@@ -189,12 +185,19 @@ std::optional<ValueSource> parse_value_source(std::string_view text) {
     return std::nullopt;
 }
 
+std::string describe_source(ValueSource source, const std::string& detail) {
+    const std::string kind = to_string(source);
+    return detail.empty() ? kind : (detail.starts_with(kind) ? detail : kind + " " + detail);
+}
+
 std::vector<std::string> SourcedPlan::overruled_lines() const {
     std::vector<std::string> lines;
     for (const auto& [path, origin] : origins)
-        for (const OverruledValue& lost : origin.overruled)
-            lines.push_back(path + " " + origin.value + " (" + named(origin.source, origin.detail) + ") overrules " + lost.value +
-                            " (" + named(lost.source, lost.detail) + ")");
+        for (const OverruledValue& lost : origin.overruled) {
+            if (lost.value == origin.value) continue;  // two sources that agree: nothing was overruled
+            lines.push_back(path + " " + origin.value + " (" + describe_source(origin.source, origin.detail) + ") overrules " + lost.value +
+                            " (" + describe_source(lost.source, lost.detail) + ")");
+        }
     return lines;
 }
 

@@ -22,6 +22,9 @@ enum class ValueSource { Default, Config, Environment, Plan, Preset, Flag, Edit 
 [[nodiscard]] const char* to_string(ValueSource source);  // "default" "config" "environment" "plan" "preset" "flag" "edit"
 [[nodiscard]] std::optional<ValueSource> parse_value_source(std::string_view text);
 
+/// "flag --device", "preset digits-cnn", "default": source and detail for people.
+[[nodiscard]] std::string describe_source(ValueSource source, const std::string& detail);
+
 struct OverruledValue {
     ValueSource source = ValueSource::Default;
     std::string detail;

@@ -1,0 +1,82 @@
+// Files, folders and disks that let the program down: a sentence, exit code 6, and what was there is still there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "program.h"
+
+namespace mantissa::system_test {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+TEST(CliBrokenWorld, ARunsFolderThatCanNotBeWritten) {
+    const Home home;
+    // A file where the folder should be: refused for everybody, root too.
+    const auto blocked = home.write("blocked", "not a folder");
+    for (const char* verb : {"train", "compare"}) {
+        const auto outcome = home.run({verb, "article-2", "--cpu", "--runs-dir", (blocked / "runs").string()});
+        EXPECT_EQ(outcome.code, 6) << outcome.err;
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_THAT(outcome.err, HasSubstr((blocked / "runs").string()));
+    }
+    EXPECT_EQ(fs::file_size(blocked), 12u);
+}
+
+TEST(CliBrokenWorld, ADamagedDataSet) {
+    const Home home;
+    const auto file = home.write("digits.csv", "1,2,3\n");
+    const auto outcome = home.run({"train", "digits-mlp", "--cpu", "--dataset", file.string(), "--json"});
+    EXPECT_EQ(outcome.code, 6) << outcome.err;
+    const auto run = outcome.json();
+    ASSERT_TRUE(run.is_object());
+    EXPECT_EQ(run["state"], "failed");
+    EXPECT_THAT(run["state_reason"].get<std::string>(), HasSubstr(file.string() + " line 1"));
+    EXPECT_EQ(run["steps"], 0);
+}
+
+TEST(CliBrokenWorld, AFullDiskEndsTheRunWithASentence) {
+    const Home home;
+    // A limit on the size of files stands for the disk: it is inherited by supervisor and workers.
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    rlimit small = before;
+    small.rlim_cur = 400'000;
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const auto outcome = home.run({"train", "digits-mlp", "--cpu", "--max-steps", "40000", "--set", "evaluation.every=0"});
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_EQ(outcome.code, 6) << outcome.err;
+    const auto folders = home.run_folders();
+    ASSERT_EQ(folders.size(), 1u);
+    const auto run = home.run({"runs", "show", "last", "--json"}).json();
+    ASSERT_TRUE(run.is_object());
+    EXPECT_GT(run["steps"].get<long>(), 100);  // what was committed before is there
+}
+
+TEST(CliBrokenWorld, TwoProgramsOnOneRunsFolder) {
+    const Home home;
+    Started first(home, {"train", "article-1", "--cpu", "--json"});
+    Started second(home, {"train", "article-1", "--cpu", "--json"});
+    const auto one = first.wait(std::chrono::seconds(120)), two = second.wait(std::chrono::seconds(120));
+    EXPECT_EQ(one.code, 0) << one.err;
+    EXPECT_EQ(two.code, 0) << two.err;
+    ASSERT_TRUE(one.json().is_object() && two.json().is_object());
+    EXPECT_NE(one.json()["run_dir"], two.json()["run_dir"]);
+    EXPECT_EQ(one.json()["final_loss"], two.json()["final_loss"]);
+    EXPECT_EQ(home.run({"runs", "list", "--json"}).json()["runs"].size(), 2u);
+}
+
+TEST(CliBrokenWorld, AResultThatCanNotBePrinted) {
+    if (!fs::exists("/dev/full")) FAIL() << "this machine has no /dev/full";
+    const Home home;
+    const std::string command = std::string(MANTISSA_PROGRAM_FILE) + " models > /dev/full 2>" + (home.path() / "err").string();
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 6);
+}
+
+}  // namespace
+}  // namespace mantissa::system_test
