@@ -32,6 +32,12 @@ ControlHealth Case::control_health_until(std::optional<std::int64_t> step) const
     return found == nullptr ? ControlHealth{} : control_health(found->run.rows.steps, step);
 }
 
+ControlHealth Case::control_health_from(std::int64_t step) const {
+    const ControlHealth there = control_health_until(step);
+    const ControlHealth whole = control_health_until({});
+    return there.healthy() && whole.healthy() ? whole : there;
+}
+
 std::string place_name(const std::string& module, const std::string& op) {
     if (module.empty()) return op;
     return op.empty() ? module : module + "." + op;

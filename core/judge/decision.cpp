@@ -81,6 +81,33 @@ std::string names(const std::vector<GateResult>& results) {
     return mode_list(modes);
 }
 
+/// "bf16 ×1.48 / ×1.03": time and memory to the control.
+std::string costs(const std::vector<GateResult>& results) {
+    const auto ratio = [](const std::optional<double>& value) { return value ? "×" + readable_number(*value) : std::string("–"); };
+    std::string text;
+    for (const GateResult& result : results) {
+        text += (text.empty() ? "" : ", ") + std::string(to_string(result.mode)) + " " + ratio(result.time_ratio) + " / " + ratio(result.memory_ratio);
+    }
+    return text;
+}
+
+void describe_no_gain(const Case& all, const std::vector<GateResult>& passed, DecisionDraft& draft) {
+    std::vector<GateResult> emulated, native;
+    for (const GateResult& one : passed) (one.emulated ? emulated : native).push_back(one);
+    draft.code = native.empty() ? "keep_no_emulated" : emulated.empty() ? "keep_no_no_gain" : "keep_no_mixed";
+    draft.values["passed"] = names(passed);
+    draft.values["count"] = std::to_string(passed.size());
+    draft.values["device"] = all.control()->run.summary.device;
+    draft.values["costs"] = costs(native);
+    draft.values["native"] = names(native);
+    draft.values["native_count"] = std::to_string(native.size());
+    draft.values["emulated"] = names(emulated);
+    draft.values["emulated_count"] = std::to_string(emulated.size());
+    // Where both are native, bf16 is the one that needs no loss scale.
+    const bool has_bf16 = std::any_of(emulated.begin(), emulated.end(), [](const GateResult& one) { return one.mode == Precision::Bf16; });
+    if (!emulated.empty()) draft.values["best"] = has_bf16 ? "bf16" : to_string(emulated.front().mode);
+}
+
 DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std::vector<GateResult>& failed) {
     DecisionDraft draft;
     draft.mode = Precision::No;
@@ -102,12 +129,7 @@ DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std:
         draft.values["time"] = best.time_ratio ? "×" + readable_number(*best.time_ratio) : "-";
         draft.values["memory"] = best.memory_ratio ? "×" + readable_number(*best.memory_ratio) : "-";
     } else {
-        const bool emulated = std::any_of(passed.begin(), passed.end(), [](const GateResult& one) { return one.emulated; });
-        draft.code = emulated ? "keep_no_emulated" : "keep_no_no_gain";
-        draft.values["passed"] = names(passed);
-        draft.values["count"] = std::to_string(passed.size());
-        draft.values["best"] = to_string(passed.front().mode);
-        draft.values["device"] = all.control()->run.summary.device;
+        describe_no_gain(all, passed, draft);
     }
     if (!failed.empty() && !passed.empty()) {
         draft.code += "_some_failed";

@@ -1,7 +1,6 @@
 #include "judge/decision_gates.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/numbers.h"
 
@@ -12,6 +11,8 @@ Fact mode_fact(const std::string& key, Precision mode, TextValues values = {}) {
     values["mode"] = to_string(mode);
     return {key, std::move(values)};
 }
+
+constexpr double worth_telling_bits = 24;
 
 /// Gate 1: did the mode run at all, and natively?
 bool pass_support(const Case& all, Precision mode, GateResult& result) {
@@ -73,7 +74,8 @@ bool pass_range(const RunCase& one, GateResult& result) {
     }
     result.reasons.push_back(mode_fact("decisions.reason.in_range", mode,
                                        {{"attempts", readable_count(figures.attempts)}, {"probing", readable_count(figures.probing)}}));
-    if (trial && trial->headroom_bits && std::isfinite(*trial->headroom_bits)) {
+    // The range of bf16 is that of fp32: over a hundred bits of headroom are no reason for anything.
+    if (trial && trial->headroom_bits && *trial->headroom_bits < worth_telling_bits && !trial->headroom_module.empty()) {
         result.reasons.push_back(mode_fact("decisions.reason.headroom", mode,
                                            {{"bits", readable_number(*trial->headroom_bits, 2)}, {"where", trial->headroom_module}}));
     }

@@ -50,7 +50,7 @@ std::optional<Finding> overflow_of(const Case& all, const RunCase& one) {
     const bool trial = bad && trial_overflowed(one);
     if (incident == nullptr && !trial) return {};
     const auto step = bad ? bad : std::optional(incident->step);
-    const ControlHealth health = all.control_health_until(step);
+    const ControlHealth health = all.control_health_from(*step);
     if (!health.healthy()) return {};  // cause_open, learning_rate or not_precision speak
     Finding finding("activation_overflow", bad ? "error" : "warning", one.mode_name());
     finding.set("limit", readable_number(largest_finite(one.mode()), 5));
@@ -142,7 +142,7 @@ std::vector<Finding> unknown(const Case& all) {
     for (const RunCase& one : all.runs()) {
         const auto bad = one.figures.first_bad_step();
         if (!one.is_half() || !bad || overflow_of(all, one)) continue;
-        const ControlHealth health = all.control_health_until(bad);
+        const ControlHealth health = all.control_health_from(*bad);
         if (!health.healthy()) continue;
         Finding finding("unknown", "error", one.mode_name());
         finding.count("step", *bad).set("value", nonfinite_text(one.figures)).count("control_steps", health.steps);

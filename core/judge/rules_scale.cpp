@@ -26,7 +26,7 @@ std::optional<std::string> scale_text(const std::optional<double>& scale) {
 
 /// What the control says about a run whose skips don't end; picks the second sentence.
 void advise_by_control(const Case& all, const RunCase& one, Finding& finding) {
-    const ControlHealth health = all.control_health_until(one.figures.trouble_step());
+    const ControlHealth health = all.control_health_from(one.figures.trouble_step().value_or(0));
     if (health.steps == 0) {
         finding.next("no_control");
         return;
@@ -93,7 +93,10 @@ std::vector<Finding> scale_collapse(const Case& all) {
         Finding finding("scale_collapse", "error", one.mode_name());
         finding.count("step", *step).set("floor", readable_scale(*one.run.plan.loss_scale_floor));
         finding.set_if("from", scale_text(one.figures.scale_first));
-        finding.count("skipped", one.figures.probing + one.figures.faults).count("attempts", one.figures.attempts);
+        const auto& rows = one.run.rows.steps;
+        const auto until = [&](const StepRow& row) { return row.step <= *step; };
+        finding.count("attempts", std::count_if(rows.begin(), rows.end(), until));
+        finding.count("skipped", std::count_if(rows.begin(), rows.end(), [&](const StepRow& row) { return until(row) && row.skipped; }));
         findings.push_back(std::move(finding));
     }
     return findings;

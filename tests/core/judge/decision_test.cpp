@@ -68,6 +68,26 @@ TEST(Decision, EmulatedModesProveNoGainWhateverTheirTime) {
     EXPECT_THAT(decision.would_change_it, Contains(HasSubstr("natively")));
 }
 
+TEST(Decision, NativeAndEmulatedModesAreToldApart) {
+    ComparisonEvidence evidence = healthy_comparison();
+    evidence.runs[1].summary.support = Support::Emulated;
+    evidence.runs[2].summary.step_ms_median = 7.4;
+    const Decision decision = decision_of(evidence);
+    EXPECT_EQ(decision.code, "decision_keep_no_mixed");
+    EXPECT_THAT(decision.text, HasSubstr("but bf16 does not pay here (time / memory to no: bf16 ×1.48 / ×1.00), and fp16 is emulated"));
+}
+
+TEST(Decision, LessMemoryForMuchMoreTimeDoesNotPayAndTheTextSaysBoth) {
+    ComparisonEvidence evidence = healthy_comparison();
+    evidence.runs.erase(evidence.runs.begin() + 1);
+    evidence.modes = {Precision::No, Precision::Bf16};
+    evidence.runs[1].summary.memory_peak_bytes = 6'000'000;
+    EXPECT_EQ(decision_of(evidence).mode, Precision::Bf16);
+    evidence.runs[1].summary.step_ms_median = 7.4;
+    EXPECT_EQ(decision_of(evidence).text,
+              "Keep no: bf16 ends equal within noise (95.0 %), but does not pay here (time / memory to no: bf16 ×1.48 / ×0.500).");
+}
+
 TEST(Decision, AModeThatLeavesItsRangeIsOutAndNamed) {
     ComparisonEvidence evidence = emulated();
     stop_at(evidence.runs[1], 144);

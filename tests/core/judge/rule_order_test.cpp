@@ -27,7 +27,7 @@ TEST(RuleTable, VerdictsComeInThatOrder) {
     evidence.runs[2].summary.memory_peak_bytes = 13'000'000;           // memory
     EXPECT_THAT(codes_of(evidence),
                 ::testing::ElementsAre("mode_not_effective", "persistent_overflow", "activation_overflow", "differs",
-                                       "same_within_noise", "slower", "memory_not_lower"));
+                                       "slower", "memory_not_lower"));
 }
 
 TEST(RuleTable, HealthyRunsGiveNothingAboveANote) {

@@ -42,6 +42,14 @@ TEST(Metric, IsNotComparedAcrossLengthsOrWithoutSamples) {
     EXPECT_THAT(codes_of(evidence), Not(Contains("differs")));
 }
 
+TEST(Metric, OfARunThatBrokeIsNotCompared) {
+    ComparisonEvidence evidence = healthy_comparison();
+    evidence.runs[1].summary.metric = 0.37;
+    EXPECT_THAT(codes_of(evidence), Contains("differs"));
+    evidence.runs[1].rows.steps[20].nonfinite_loss = true;
+    EXPECT_THAT(codes_of(evidence), Not(Contains("differs")));
+}
+
 TEST(Metric, TheSpeedOfAnEmulatedModeSaysNothing) {
     ComparisonEvidence evidence = healthy_comparison();
     evidence.runs[2].summary.support = Support::Emulated;

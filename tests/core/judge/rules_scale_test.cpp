@@ -92,6 +92,8 @@ TEST(ScaleCollapse, ASkipAtTheFloorCountsOneAboveItDoesNot) {
     skip(evidence.runs[1], 41, SkipKind::Fault);
     ASSERT_EQ(findings_of(evidence, "scale_collapse").size(), 1u);
     EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("step"), "41");
+    EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("skipped"), "2");  // until then, not of the whole run
+    EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("attempts"), "42");
 }
 
 TEST(StepsNotApplied, BelowNineTenthsOnly) {
