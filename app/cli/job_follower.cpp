@@ -23,8 +23,8 @@ constexpr int tick_ms = 100;
 /// Passes the signals that came on to the supervisor, each once.
 class SignalRelay {
   public:
-    SignalRelay(pid_t supervisor, ControlClient* client, ProgressView& view)
-        : m_supervisor(supervisor), m_client(client), m_view(view) {}
+    SignalRelay(pid_t supervisor, std::filesystem::path folder, ProgressView& view)
+        : m_supervisor(supervisor), m_folder(std::move(folder)), m_view(view) {}
 
     void relay() {
         const SignalCounts now = signal_counts();
@@ -36,19 +36,35 @@ class SignalRelay {
             m_view.line("interrupted: the runs end at the next step; Ctrl-C again kills them");
             ::kill(m_supervisor, SIGINT);
         }
-        if (now.interrupts > 1 && now.interrupts > m_seen.interrupts) {
-            m_view.line("killed");
-            if (!m_client || !m_client->send("abort")) ::kill(m_supervisor, SIGKILL);
-        }
+        if (now.interrupts > 1 && now.interrupts > m_seen.interrupts) abort_runs();
         m_seen = now;
     }
 
   private:
+    void abort_runs() {
+        m_view.line("killed");
+        constexpr int patience_ms = 2000;
+        const auto aborted = send_one_command(m_folder, "abort", {}, patience_ms);
+        if (!aborted) m_view.line("the runs can't be killed from here: " + describe(aborted.error()));
+    }
+
     pid_t m_supervisor;
-    ControlClient* m_client;
+    std::filesystem::path m_folder;
     ProgressView& m_view;
     SignalCounts m_seen;
 };
+
+/// A run that waits (on_nonfinite = pause, or a pause from elsewhere) needs somebody who knows how it goes on.
+void explain_pauses(const std::vector<RunProgress>& runs, const std::filesystem::path& folder, std::vector<bool>& told, ProgressView& view) {
+    told.resize(runs.size(), false);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const bool is_paused = runs[i].state == RunState::Paused;
+        if (is_paused && !told[i])
+            view.line(std::string(to_string(runs[i].mode)) + " waits: mantissa runs control " + folder.filename().string() +
+                      " resume (or step, stop) --mode " + to_string(runs[i].mode));
+        told[i] = is_paused;
+    }
+}
 
 void take_events(ControlClient& client, ProgressView& view, bool& connected) {
     while (connected) {
@@ -114,10 +130,11 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
     const auto folder = job.folder;
     auto handle = start_supervisor(std::move(job));
     if (!handle) return handle.error();
-    auto client = ControlClient::connect(folder, ControlRole::Control);
+    auto client = ControlClient::connect(folder, ControlRole::Watch);  // the control is for the window and `runs control`
     bool connected = client.ok();
     if (!connected) view.line("the supervisor can't be reached: " + describe(client.error()));
-    SignalRelay relay(handle->pid(), connected ? &*client : nullptr, view);
+    SignalRelay relay(handle->pid(), folder, view);
+    std::vector<bool> told_pauses;
     while (!handle->poll()) {
         relay.relay();
         if (connected) {
@@ -127,9 +144,12 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
         } else {
             ::poll(nullptr, 0, tick_ms);
         }
-        view.update(follower.read());
+        const auto& progress = follower.read();
+        view.update(progress);
+        explain_pauses(progress, folder, told_pauses, view);
     }
     view.update(follower.read());
+    if (signal_counts().interrupts > 1) return exit_code(ErrorCode::Interrupted);
     const int code = handle->wait();
     if (code > 128 && code != exit_code(ErrorCode::Interrupted))
         return Error{ErrorCode::WorkerLost, "the supervisor was killed by signal " + std::to_string(code - 128),

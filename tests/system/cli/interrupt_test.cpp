@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "program.h"
 
 namespace mantissa::system_test {
@@ -84,12 +87,43 @@ TEST(CliInterrupt, TheRunOutlivesTheProgramThatStartedItAndCanBeStoppedByAnother
     EXPECT_TRUE(eventually(patience, [&] { return home.run({"runs", "show", "last", "--json"}).json()["running"] == false; }));
 }
 
+/// The worker process of the home's only run, by its command line.
+pid_t worker_of(const Home& home) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::ifstream file(entry.path() / "cmdline", std::ios::binary);
+        const std::string line((std::istreambuf_iterator<char>(file)), {});
+        if (line.find(std::string("worker") + '\0' + home.runs().string()) != std::string::npos)
+            return static_cast<pid_t>(std::stol(entry.path().filename().string()));
+    }
+    return -1;
+}
+
+TEST(CliInterrupt, ASecondCtrlCKillsAWorkerThatHangs) {
+    const Home home;
+    Started program(home, endless);
+    ASSERT_TRUE(wait_for_steps(home, 20));
+    const pid_t worker = worker_of(home);
+    ASSERT_GT(worker, 0);
+    ASSERT_EQ(::kill(worker, SIGSTOP), 0);  // stands for an operation that never comes back
+    program.send(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    ASSERT_EQ(::kill(program.pid(), 0), 0) << "it waits for the step to end";
+    program.send(SIGINT);
+    const auto outcome = program.wait(patience);
+    EXPECT_EQ(outcome.code, 130) << outcome.err;
+    EXPECT_THAT(outcome.err, testing::HasSubstr("Ctrl-C again kills them"));
+    EXPECT_THAT(outcome.err, testing::HasSubstr("\nkilled\n"));
+    ASSERT_TRUE(outcome.json().is_object()) << outcome.out;
+    EXPECT_GE(outcome.json()["steps"].get<long>(), 20);
+    const std::string state = only_run(home)["state"];
+    EXPECT_TRUE(state == "lost" || state == "interrupted") << state;
+    EXPECT_EQ(home.run({"runs", "show", "last", "--json"}).json()["running"], false);
+}
+
 TEST(CliInterrupt, PauseHoldsTheRunAndResumeLetsItGo) {
     const Home home;
     Started program(home, {"train", "digits-cnn", "--cpu", "--max-steps", long_enough});
     ASSERT_TRUE(wait_for_steps(home, 20));
-    program.send(SIGKILL);  // the first controller; the next one gets the control
-    ASSERT_EQ(program.wait(patience).code, 128 + SIGKILL);
     ASSERT_EQ(home.run({"runs", "control", "last", "pause"}).code, 0);
     ASSERT_TRUE(eventually(patience, [&] { return only_run(home)["state"] == "paused"; }));
     const long held = recorded_steps(home);
@@ -99,8 +133,15 @@ TEST(CliInterrupt, PauseHoldsTheRunAndResumeLetsItGo) {
     EXPECT_TRUE(eventually(patience, [&] { return recorded_steps(home) == held + 1; }));
     ASSERT_EQ(home.run({"runs", "control", "last", "resume"}).code, 0);
     EXPECT_TRUE(wait_for_steps(home, held + 50));
+    const auto refused = home.run({"runs", "control", "last", "explode"});
+    EXPECT_EQ(refused.code, 2);
     ASSERT_EQ(home.run({"runs", "control", "last", "stop"}).code, 0);
-    EXPECT_TRUE(eventually(patience, [&] { return home.run({"runs", "show", "last", "--json"}).json()["running"] == false; }));
+    const auto outcome = program.wait(patience);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, testing::HasSubstr("no waits: mantissa runs control "));
+    const auto late = home.run({"runs", "control", "last", "pause"});
+    EXPECT_NE(late.code, 0);  // nobody is there any more
+    EXPECT_FALSE(late.err.empty());
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ TEST(CliPlanErrors, AcceleratesFile) {
     const std::string file = (home.path() / ".cache/huggingface/accelerate/default_config.yaml").string();
     expect_refused(home, {"train", "digits-mlp"}, 2,
                    "mantissa: " + file + ": mixed_precision: mixed_precision is \"fp12\"\n          use one of: no, fp16, bf16, fp8\n");
-    const auto other = home.write("mine.yaml", "mixed_precision: no\nnum_procs: 4\n").string();
+    const auto other = home.write("mine.yaml", "mixed_precision: no\nnum_process: 4\n").string();
     expect_refused(home, {"train", "digits-mlp", "--config_file", other}, 2,
-                   "mantissa: " + other + ": unknown key num_procs\n          did you mean num_processes?\n");
+                   "mantissa: " + other + ": unknown key num_process\n          did you mean num_processes?\n");
     EXPECT_EQ(home.run({"train", "digits-mlp", "--config_file", (home.path() / "none.yaml").string()}).code, 6);
 }
 
