@@ -122,12 +122,12 @@ DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std:
     } else if (!gaining.empty()) {
         const GateResult& best = gaining.front();
         draft.mode = best.mode;
-        draft.code = "take";
+        draft.code = best.time_ratio ? "take" : "take_for_memory";
         draft.values["best"] = to_string(best.mode);
         const auto own = all.run(best.mode)->run.summary.metric;
         draft.values["metric"] = own ? readable_percent(*own) : "-";
-        draft.values["time"] = best.time_ratio ? "×" + readable_number(*best.time_ratio) : "-";
-        draft.values["memory"] = best.memory_ratio ? "×" + readable_number(*best.memory_ratio) : "-";
+        if (best.time_ratio) draft.values["time"] = "×" + readable_number(*best.time_ratio);
+        draft.values["memory"] = best.memory_ratio ? "×" + readable_number(*best.memory_ratio) : "–";
     } else {
         describe_no_gain(all, passed, draft);
     }

@@ -79,13 +79,15 @@ std::vector<Finding> not_precision(const Case& all) {
     } else {
         finding.what("loss").set("value", std::isnan(figures.first_nonfinite_value.value_or(NAN)) ? "NaN" : "Inf");
     }
+    finding.next("plain");
     for (const IncidentRow& incident : control->run.rows.incidents) {
         const std::string place = place_name(incident.module, incident.op);
-        if (place.empty() || incident.step != step) continue;
+        if (incident.step != step) continue;
+        if (place.empty() && !incident.tensor.empty() && incident.phase == "backward") finding.set("tensor", incident.tensor).next("tensor");
+        if (place.empty()) continue;
         finding.set("where", place).next(tell_log(incident, finding) ? "log" : "where");
         return {finding};
     }
-    finding.next("plain");
     return {finding};
 }
 

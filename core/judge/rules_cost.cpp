@@ -8,7 +8,9 @@ namespace {
 constexpr double slower_limit = 1.1;
 constexpr std::int64_t enough_steps = 30;
 
+/// A broken run has no cost worth a sentence.
 bool comparable(const RunCase& one, const RunCase& control) {
+    if (one.figures.in_trouble() || control.figures.in_trouble()) return false;
     return one.is_half() && one.figures.attempts >= enough_steps && control.figures.attempts >= enough_steps;
 }
 

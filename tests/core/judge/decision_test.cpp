@@ -88,6 +88,16 @@ TEST(Decision, LessMemoryForMuchMoreTimeDoesNotPayAndTheTextSaysBoth) {
               "Keep no: bf16 ends equal within noise (95.0 %), but does not pay here (time / memory to no: bf16 ×1.48 / ×0.500).");
 }
 
+TEST(Decision, SharedTimesAreNotJudged) {
+    ComparisonEvidence evidence = healthy_comparison();
+    evidence.order = "at-once";
+    evidence.runs[2].summary.step_ms_median = 0.1;
+    EXPECT_EQ(decision_of(evidence).mode, Precision::No);
+    evidence.runs[2].summary.memory_peak_bytes = 6'000'000;
+    EXPECT_EQ(decision_of(evidence).code, "decision_take_for_memory");
+    EXPECT_THAT(decision_of(evidence).would_change_it, Contains(HasSubstr("in turns")));
+}
+
 TEST(Decision, AModeThatLeavesItsRangeIsOutAndNamed) {
     ComparisonEvidence evidence = emulated();
     stop_at(evidence.runs[1], 144);

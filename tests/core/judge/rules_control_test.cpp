@@ -66,6 +66,19 @@ TEST(NotPrecision, AControlThatFailsWithoutGrowing) {
     EXPECT_EQ(found[0].values.at("next"), "plain");
 }
 
+TEST(NotPrecision, TellsTheParameterOfTheFirstBadGradient) {
+    ComparisonEvidence evidence = healthy_comparison();
+    stop_at(evidence.runs[0], 5);
+    IncidentRow incident;
+    incident.step = 5;
+    incident.phase = "backward";
+    incident.kind = "unknown";
+    incident.tensor = "head.weight";
+    evidence.runs[0].rows.incidents.push_back(incident);
+    EXPECT_EQ(findings_of(evidence, "not_precision")[0].values.at("next"), "tensor");
+    EXPECT_EQ(findings_of(evidence, "not_precision")[0].values.at("tensor"), "head.weight");
+}
+
 TEST(NotPrecision, TellsTheLogarithmAndItsSample) {
     ComparisonEvidence evidence = healthy_comparison();
     stop_at(evidence.runs[0], 5);

@@ -73,6 +73,15 @@ TEST(Slower, OnlyANativeModeAboveTheLimit) {
     EXPECT_TRUE(findings_of(evidence, "slower").empty());
 }
 
+TEST(Cost, OfABrokenRunOrControlIsNotJudged) {
+    ComparisonEvidence evidence = healthy_comparison();
+    EXPECT_EQ(findings_of(evidence, "memory_not_lower").size(), 2u);
+    stop_at(evidence.runs[1], 144);
+    EXPECT_EQ(findings_of(evidence, "memory_not_lower").size(), 1u);
+    stop_at(evidence.runs[0], 200);
+    EXPECT_TRUE(findings_of(evidence, "memory_not_lower").empty());
+}
+
 TEST(MemoryNotLower, OneByteLessIsLower) {
     ComparisonEvidence evidence = healthy_comparison();
     evidence.runs[1].summary.memory_peak_bytes = 11'999'999;
