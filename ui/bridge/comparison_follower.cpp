@@ -18,8 +18,10 @@ constexpr int refreshMilliseconds = 50;
 ComparisonFollower::ComparisonFollower(fs::path folder, const std::string& language, QObject* parent)
     : QObject(parent), m_folder(std::move(folder)), m_language(language), m_isComparison(!fs::exists(RunFolder{m_folder}.plan())) {
     m_refresh.setSingleShot(true);
-    m_refresh.setInterval(refreshMilliseconds);
-    connect(&m_refresh, &QTimer::timeout, this, &ComparisonFollower::advanced);
+    connect(&m_refresh, &QTimer::timeout, this, [this] {
+        m_sinceRefresh.restart();
+        Q_EMIT advanced();
+    });
     if (!m_isComparison) {
         addRun(m_folder, Precision::No);
     }
@@ -87,7 +89,8 @@ void ComparisonFollower::addRun(const fs::path& folder, Precision mode) {
     auto run = std::make_unique<RunFollower>(folder, mode);
     connect(run.get(), &RunFollower::advanced, this, [this] {
         if (!m_refresh.isActive()) {
-            m_refresh.start();
+            const qint64 since = m_sinceRefresh.isValid() ? m_sinceRefresh.elapsed() : refreshMilliseconds;
+            m_refresh.start(static_cast<int>(std::max<qint64>(0, refreshMilliseconds - since)));
         }
     });
     m_runs.push_back(std::move(run));

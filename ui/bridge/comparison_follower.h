@@ -1,6 +1,7 @@
 #pragma once
 // Follows a job folder: a comparison (comparison.json and its runs) or a single run. comparison.json is rewritten by rename, so
 // it is read whole by a thread of its own whenever its time stamp changes. Members and signals: window's thread.
+#include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
 #include <condition_variable>
@@ -54,6 +55,7 @@ class ComparisonFollower : public QObject {
     std::vector<std::unique_ptr<RunFollower>> m_runs;
     QString m_problem;
     QTimer m_refresh;
+    QElapsedTimer m_sinceRefresh;
 
     std::mutex m_mutex;  // protects m_language
     std::condition_variable_any m_wake;

@@ -142,7 +142,8 @@ std::vector<AxisTick> axisTicks(double from, double to, int most, ValueScale sca
                              [&](double at) { return tickText(std::exp2(at), quantity, view); });
         case ValueScale::Linear: break;
     }
-    return evenTicks(from, to, roundStep(to - from, most),
+    const int divisions = std::max(most - 1, std::min(most, 2));  // n ticks have n - 1 spaces between them
+    return evenTicks(from, to, roundStep(to - from, divisions),
                      [&](double value) { return tickText(value, quantity, view); });
 }
 

@@ -118,7 +118,7 @@ QString subtitleOf(const ComparisonFollower& follower) {
         .arg(plan.value(QLatin1String("dataset")).toObject().value(QLatin1String("name")).toString())
         .arg(training.value(QLatin1String("batch_size")).toInteger())
         .arg(optimizer.value(QLatin1String("name")).toString(),
-             text(readable_number(optimizer.value(QLatin1String("learning_rate")).toDouble())))
+             QString::number(optimizer.value(QLatin1String("learning_rate")).toDouble()))
         .arg(training.value(QLatin1String("seed")).toInteger());
 }
 

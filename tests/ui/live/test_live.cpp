@@ -1,0 +1,310 @@
+// The Live page on recordings: what must never be hidden, and that everything can be reached by keyboard.
+#include <QAbstractButton>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QToolButton>
+#include <QtTest>
+
+#include "fixture_runs.h"
+#include "record/comparison_record.h"
+#include "support/temporary_folder.h"
+#include "ui/charts/chart_card.h"
+#include "ui/charts/step_range.h"
+#include "ui/live/headline_bar.h"
+#include "ui/live/live_page.h"
+#include "ui/live/loss_panel.h"
+
+using namespace mantissa;
+using namespace mantissa::ui;
+
+namespace {
+
+constexpr int patience = 8000;
+
+QString allText(const QWidget& widget) {
+    QString text;
+    for (const QLabel* label : widget.findChildren<QLabel*>()) {
+        if (label->isVisibleTo(&widget)) {
+            text += label->text() + QLatin1Char('\n');
+        }
+    }
+    for (const QAbstractButton* button : widget.findChildren<QAbstractButton*>()) {
+        if (button->isVisibleTo(&widget)) {
+            text += button->text() + QLatin1Char('\n');
+        }
+    }
+    return text;
+}
+
+struct Page {
+    testing::TemporaryFolder folder;
+    Theme theme;
+    LivePage page{theme};
+
+    Page() {
+        theme.setChoice(Theme::Choice::Light);
+        page.resize(1208, 738);
+        page.show();
+    }
+    fixture::Comparison show(const fixture::Options& options) {
+        fixture::Comparison made = fixture::writeComparison(folder.path(), options);
+        page.showComparison(made.folder);
+        return made;
+    }
+    [[nodiscard]] HeadlineBar& headline() { return *page.findChild<HeadlineBar*>(); }
+    [[nodiscard]] bool has(const QString& text) { return allText(page).contains(text); }
+};
+
+fixture::Options over() {
+    fixture::Options options;
+    options.steps = options.planned;
+    options.ended = true;
+    return options;
+}
+
+}  // namespace
+
+class TestLive : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void emptyPageOffersASample();
+    void runningComparison();
+    void endedComparisonSaysItsDecision();
+    void whyOpensReasonsAndVerdicts();
+    void unfairIsNeverHidden();
+    void trialPhaseIsShown();
+    void refusedTrialIsShown();
+    void lostRunIsShown();
+    void singleRunFromItsFolder();
+    void fourChecksOpen();
+    void foldsOpenTheirCharts();
+    void controlsChangeTheChart();
+    void withoutFp16ThereIsNoScaleBox();
+    void everythingIsReachedByKeyboard();
+    void fitsIntoASmallWindow();
+    void anotherLanguage();
+    void goesFromOneComparisonToAnother();
+};
+
+void TestLive::emptyPageOffersASample() {
+    Page p;
+    QSignalSpy sample(&p.page, &LivePage::openSampleRequested), setUp(&p.page, &LivePage::setUpRequested);
+    p.page.findChild<QPushButton*>(QStringLiteral("openSample"))->click();
+    p.page.findChild<QPushButton*>(QStringLiteral("openSetUp"))->click();
+    QCOMPARE(sample.count(), 1);
+    QCOMPARE(setUp.count(), 1);
+}
+
+void TestLive::runningComparison() {
+    Page p;
+    QSignalSpy title(&p.page, &LivePage::titleChanged), status(&p.page, &LivePage::statusChanged);
+    const fixture::Comparison made = p.show({});
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    QTRY_VERIFY_WITH_TIMEOUT(p.headline().text().contains(QStringLiteral("fp16 stopped at step 144")), patience);
+    QCOMPARE(p.headline().severity(), QStringLiteral("error"));
+    QVERIFY(p.has(QStringLiteral("emulated")));
+    QVERIFY(p.has(QStringLiteral("control")));
+    QVERIFY(p.has(QStringLiteral("stopped at 144")));
+    QVERIFY(p.has(QStringLiteral("NaN")));
+    QVERIFY(p.has(QStringLiteral("fair ✓")));
+    QCOMPARE(p.page.lossPanel().chart().scene().marks.size(), std::size_t{1});
+    QTRY_COMPARE_WITH_TIMEOUT(title.last().at(0).toString(), QStringLiteral("gated-overflow · no / fp16 / bf16"), patience);
+    QCOMPARE(title.last().at(1).toString(), QStringLiteral("digits · batch 32 · adamw 0.003 · seed 7"));
+    QTRY_VERIFY_WITH_TIMEOUT(status.last().at(0).toString().contains(QStringLiteral("2 workers")), patience);
+    QVERIFY(status.last().at(0).toString().contains(QStringLiteral("fp16, bf16 emulated")));
+    QVERIFY(p.page.findChild<QPushButton*>(QStringLiteral("stopRuns"))->isVisible());
+}
+
+void TestLive::endedComparisonSaysItsDecision() {
+    Page p;
+    const fixture::Comparison made = p.show(over());
+    const auto record = read_comparison(made.folder);
+    QVERIFY(record.ok() && record->decision);
+    QTRY_COMPARE_WITH_TIMEOUT(p.headline().text(), QString::fromStdString(record->decision->text), patience);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("✓ 300 / 300")), patience);
+    QVERIFY(!p.page.findChild<QPushButton*>(QStringLiteral("stopRuns"))->isVisible());
+}
+
+void TestLive::whyOpensReasonsAndVerdicts() {
+    Page p;
+    const fixture::Comparison made = p.show(over());
+    const auto record = read_comparison(made.folder);
+    QTRY_COMPARE_WITH_TIMEOUT(p.headline().text(), QString::fromStdString(record->decision->text), patience);
+    const QString reason = QString::fromStdString(record->decision->reasons.front()).toHtmlEscaped();
+    const QString verdict = QString::fromStdString(record->verdicts.front().text).toHtmlEscaped();
+    QVERIFY(!p.has(reason));
+    p.headline().findChild<QPushButton*>()->click();
+    QVERIFY(p.has(reason));
+    QVERIFY(p.has(verdict));
+}
+
+void TestLive::unfairIsNeverHidden() {
+    Page p;
+    fixture::Options options;
+    options.isFair = false;
+    const fixture::Comparison made = p.show(options);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("not a fair comparison")), patience);
+}
+
+void TestLive::trialPhaseIsShown() {
+    Page p;
+    fixture::Options options;
+    options.trialOnly = true;
+    const fixture::Comparison made = p.show(options);
+    QTRY_VERIFY_WITH_TIMEOUT(p.headline().text().contains(QStringLiteral("Trying fp16")), patience);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("trial ✓")), patience);
+    QVERIFY(p.has(QStringLiteral("trying…")));
+}
+
+void TestLive::refusedTrialIsShown() {
+    Page p;
+    fixture::Options options;
+    options.trialOnly = true;
+    const fixture::Comparison made = fixture::writeComparison(p.folder.path(), options);
+    auto record = read_comparison(made.folder);
+    TrialReport refused;
+    refused.mode = Precision::Fp16;
+    refused.choice.support = Support::Unsupported;
+    refused.refusal = "conv2d has no fp16 kernel here";
+    record->trials.push_back(refused);
+    QVERIFY(write_comparison(made.folder, *record).ok());
+    p.page.showComparison(made.folder);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("✗ refused")), patience);
+    QVERIFY(p.headline().text().contains(QStringLiteral("Trying bf16")));
+}
+
+void TestLive::lostRunIsShown() {
+    Page p;
+    fixture::Comparison made = p.show({});
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    made.locks.clear();  // the workers die
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("lost at 239")), patience);
+    QTRY_VERIFY_WITH_TIMEOUT(p.headline().text().contains(QStringLiteral("lost")), patience);
+}
+
+void TestLive::singleRunFromItsFolder() {
+    Page p;
+    const fixture::Comparison made = fixture::writeComparison(p.folder.path(), over());
+    p.page.showRun(made.runs.at(1).path);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("stopped at 144")), patience);
+    QTRY_COMPARE_WITH_TIMEOUT(p.page.lossPanel().chart().runs().front().mode, Precision::Fp16, patience);
+    QVERIFY(!p.page.findChild<QToolButton*>(QStringLiteral("lossView1"))->isEnabled());  // no control to compare with
+}
+
+void TestLive::fourChecksOpen() {
+    Page p;
+    const fixture::Comparison made = p.show({});
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("on ✓")), patience);
+    p.page.findChild<QToolButton*>(QStringLiteral("checks_fp16"))->click();
+    const QWidget* popup = p.page.findChild<QWidget*>(QStringLiteral("fourChecks"));
+    QVERIFY(popup && popup->isVisible());
+    const QString text = allText(*popup);
+    QVERIFY(text.contains(QStringLiteral("✓ Sources")));
+    QVERIFY(text.contains(QStringLiteral("5 of 9 kinds of op")));
+    QVERIFY(text.contains(QStringLiteral("✗ Loss, gradients, skips: 1 steps not finite, 3 skipped while probing")));
+    QVERIFY(text.contains(QStringLiteral("fp8 backend")));
+}
+
+void TestLive::foldsOpenTheirCharts() {
+    Page p;
+    const fixture::Comparison made = p.show({});
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    auto* card = p.page.findChild<ChartCard*>(QStringLiteral("throughputCard"));
+    QVERIFY(!card->isVisible());
+    for (QToolButton* button : p.page.findChildren<QToolButton*>()) {
+        if (button->accessibleName() == QStringLiteral("throughput")) {
+            QTest::keyClick(button, Qt::Key_Space);
+        }
+    }
+    QVERIFY(card->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(card->chart().drawnPoints() > 100, patience);
+}
+
+void TestLive::controlsChangeTheChart() {
+    Page p;
+    const fixture::Comparison made = p.show({});
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    p.page.findChild<QToolButton*>(QStringLiteral("lossView1"))->click();
+    QCOMPARE(p.page.lossPanel().chart().options().view, ValueView::DifferenceToControl);
+    QVERIFY(!p.page.findChild<QToolButton*>(QStringLiteral("lossScale"))->isEnabled());
+    PlotOptions options = p.page.lossPanel().lossOptions();
+    options.x = XKind::Time;
+    options.view = ValueView::Absolute;
+    p.page.lossPanel().setLossOptions(options);
+    QCOMPARE(p.page.findChild<ChartCard*>(QStringLiteral("memoryCard"))->chart().options().x, XKind::Time);
+    QVERIFY(p.page.range().whole().to < 7);  // 240 steps of 25 ms
+}
+
+void TestLive::withoutFp16ThereIsNoScaleBox() {
+    Page p;
+    fixture::Options options;
+    options.modes = {Precision::No, Precision::Bf16};
+    const fixture::Comparison made = p.show(options);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    QTRY_VERIFY_WITH_TIMEOUT(!p.page.findChild<ChartCard*>(QStringLiteral("scaleCard"))->isVisible(), patience);
+}
+
+void TestLive::everythingIsReachedByKeyboard() {
+    Page p;
+    const fixture::Comparison made = p.show(over());
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("✓ 300 / 300")), patience);
+    QSet<QWidget*> reached;
+    QWidget* next = &p.page;
+    for (int i = 0; i < 500; ++i) {
+        next = next->nextInFocusChain();
+        if (next->focusPolicy() & Qt::TabFocus) {
+            reached << next;
+        }
+    }
+    for (QAbstractButton* button : p.page.findChildren<QAbstractButton*>()) {
+        if (button->isVisible()) {
+            QVERIFY2(reached.contains(button), qPrintable(button->text()));
+            QVERIFY2(!button->accessibleName().isEmpty() || !button->text().isEmpty(), qPrintable(button->objectName()));
+        }
+    }
+    for (RunChart* chart : p.page.findChildren<RunChart*>()) {
+        QVERIFY(reached.contains(chart));
+        QVERIFY(!chart->accessibleName().isEmpty());
+    }
+}
+
+void TestLive::fitsIntoASmallWindow() {
+    Page p;
+    const fixture::Comparison made = p.show({});
+    p.page.resize(952, 538);  // 1024×600 without the shell's own frame
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    QTest::qWait(100);
+    const QLabel* fairness = p.page.findChild<QLabel*>(QStringLiteral("fairness"));
+    const QPoint corner = fairness->mapTo(&p.page, QPoint(fairness->width(), fairness->height()));
+    QVERIFY2(corner.x() <= 952 && corner.y() <= 538, qPrintable(QStringLiteral("%1 %2").arg(corner.x()).arg(corner.y())));
+    QVERIFY2(2 * p.page.lossPanel().height() >= 538, qPrintable(QString::number(p.page.lossPanel().height())));
+}
+
+void TestLive::anotherLanguage() {
+    Page p;
+    p.page.setLanguage("zh");
+    const fixture::Comparison made = p.show(over());
+    QTRY_VERIFY_WITH_TIMEOUT(!p.headline().text().isEmpty(), patience);
+    const auto isChinese = [](QChar c) { return c.script() == QChar::Script_Han; };
+    QTRY_VERIFY_WITH_TIMEOUT(std::any_of(p.headline().text().begin(), p.headline().text().end(), isChinese), patience);
+}
+
+void TestLive::goesFromOneComparisonToAnother() {
+    Page p;
+    const fixture::Comparison first = p.show({});
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    fixture::Options options;
+    options.modes = {Precision::No, Precision::Bf16};
+    options.steps = 80;
+    const fixture::Comparison second = p.show(options);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("80 / 300")), patience);
+    QCOMPARE(p.page.lossPanel().chart().runs().size(), std::size_t{2});
+    QVERIFY(!p.has(QStringLiteral("240 / 300")));
+    p.page.showNothing();
+    QVERIFY(p.page.findChild<QPushButton*>(QStringLiteral("openSample"))->isVisible());
+}
+
+QTEST_MAIN(TestLive)
+#include "test_live.moc"
