@@ -10,16 +10,6 @@
 namespace mantissa::ui {
 namespace {
 
-QString lossText(const std::optional<double>& loss) {
-    if (!loss) {
-        return QStringLiteral("–");
-    }
-    if (std::isnan(*loss)) {
-        return QStringLiteral("NaN");
-    }
-    return QString::fromStdString(readable_number(*loss));
-}
-
 QString filterText(const RunEntry& entry) {
     QStringList words{QString::fromStdString(entry.name), QString::fromStdString(entry.model),
                       QString::fromStdString(entry.dataset), RunsModel::stateText(stateOf(entry)),
@@ -144,6 +134,16 @@ QString RunsModel::stateText(RunState state) {
         case RunState::Lost: return tr("lost");
     }
     return {};
+}
+
+QString RunsModel::lossText(const std::optional<double>& loss) {
+    if (!loss) {
+        return QStringLiteral("–");
+    }
+    if (std::isnan(*loss)) {
+        return QStringLiteral("NaN");
+    }
+    return QString::fromStdString(readable_number(*loss));
 }
 
 QString RunsModel::cell(const RunEntry& entry, Column column) const {

@@ -25,6 +25,7 @@ class RunsModel : public QAbstractTableModel {
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
     [[nodiscard]] static QString stateText(RunState state);
+    [[nodiscard]] static QString lossText(const std::optional<double>& loss);  // "–" = not measured
 
   private:
     [[nodiscard]] QString cell(const RunEntry& entry, Column column) const;

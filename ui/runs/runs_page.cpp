@@ -21,6 +21,7 @@
 #include "judge/html_report.h"
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/theme.h"
+#include "ui/runs/run_details.h"
 #include "ui/runs/runs_filter.h"
 
 namespace mantissa::ui {
@@ -56,6 +57,8 @@ RunsPage::RunsPage(const Theme& theme, std::filesystem::path runs, QWidget* pare
     layout->setSpacing(8);
     layout->addWidget(buildTools());
     layout->addWidget(m_stack, 1);
+    m_details = new RunDetails(theme, this);
+    layout->addWidget(m_details);
     layout->addWidget(buildUndoBar());
     auto* texts = new Retranslation(this);
     texts->bind([this] {
@@ -65,6 +68,7 @@ RunsPage::RunsPage(const Theme& theme, std::filesystem::path runs, QWidget* pare
     connect(&m_scanner, &RunScanner::found, this, &RunsPage::takeEntries);
     connect(&m_scanner, &RunScanner::failed, this, &RunsPage::message);
     connect(&theme, &Theme::changed, m_table->viewport(), qOverload<>(&QWidget::update));
+    connect(&theme, &Theme::changed, this, &RunsPage::updateButtons);
     m_soon.setSingleShot(true);
     m_soon.setInterval(200ms);
     connect(&m_soon, &QTimer::timeout, this, &RunsPage::refresh);
@@ -208,6 +212,7 @@ const RunEntry* RunsPage::marked() const {
 
 void RunsPage::updateButtons() {
     const RunEntry* entry = marked();
+    m_details->show(entry);
     for (QPushButton* button : {m_open, m_report, m_folder}) {
         button->setEnabled(entry != nullptr);
     }
@@ -321,6 +326,7 @@ bool RunsPage::eventFilter(QObject* watched, QEvent* event) {
 void RunsPage::changeEvent(QEvent* event) {
     if (event->type() == QEvent::LanguageChange) {
         m_model.retranslate();
+        updateButtons();
         refresh();  // decisions are sentences of the catalogue
     }
     QWidget::changeEvent(event);

@@ -18,6 +18,7 @@ class QTableView;
 
 namespace mantissa::ui {
 
+class RunDetails;
 class RunsFilter;
 class Theme;
 
@@ -71,6 +72,7 @@ class RunsPage : public QWidget {
     QLabel* m_undoText = nullptr;
     QWidget* m_undoBar = nullptr;
     QStackedWidget* m_stack = nullptr;
+    RunDetails* m_details = nullptr;
     QPushButton *m_open = nullptr, *m_report = nullptr, *m_folder = nullptr, *m_delete = nullptr;
     std::string m_removedName;
 };

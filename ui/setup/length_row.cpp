@@ -60,8 +60,13 @@ void LengthRow::refresh() {
     m_full->setChecked(m_editor.length() == RunLength::Full);
     QString problem = m_editor.error("training.epochs");
     problem = problem.isEmpty() ? m_editor.error("training.max_steps") : problem;
-    setAnswer(same ? tr("the whole plan is that short") : tr("a short comparison first, the full plan when it looks right"),
-              problem);
+    QString answer = tr("a short comparison first, the full plan when it looks right");
+    if (same) {
+        answer = tr("the whole plan is that short");
+    } else if (fullSteps < shortSteps) {
+        answer = tr("the plan itself is shorter than the usual comparison");
+    }
+    setAnswer(answer, problem);
 }
 
 }  // namespace mantissa::ui

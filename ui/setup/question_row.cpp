@@ -24,15 +24,15 @@ QuestionRow::QuestionRow(int number, const char* objectName, QWidget* parent)
     m_answer->setWordWrap(true);
     m_answer->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_answer->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_controls->setContentsMargins(0, 0, 0, 0);
     m_controls->setSpacing(8);
     m_controls->addStretch(1);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(4, 6, 0, 6);
     row->setSpacing(6);
     row->addWidget(m_question);
-    row->addLayout(m_controls, 0);
-    row->addStretch(1);
-    row->addWidget(m_answer, 1000);
+    row->addLayout(m_controls, 58);  // the answers of all questions begin below each other
+    row->addWidget(m_answer, 42);
 }
 
 QPushButton* QuestionRow::addMenuButton(const char* objectName) {

@@ -2,6 +2,7 @@
 
 #include <QFrame>
 #include <QGridLayout>
+#include <QLocale>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -134,9 +135,8 @@ void Sections::addNumbers() {
             if (scale.growth_factor == 1 && scale.backoff_factor == 1) {
                 return tr("fixed at %1").arg(start);
             }
-            return QStringLiteral("%1 · ×%2 / %3 · ×%4")
-                .arg(start, number(scale.growth_factor))
-                .arg(scale.growth_interval)
+            return tr("%1 · ×%2 per %3 · ×%4")
+                .arg(start, number(scale.growth_factor), QLocale().toString(static_cast<qlonglong>(scale.growth_interval)))
                 .arg(scale.backoff_factor == 0.5 ? QStringLiteral("½") : number(scale.backoff_factor));
         });
     add("nonfinite", {"on_nonfinite", "batch_norm_on_skip"}, [] { return tr("When a loss isn't finite"); },

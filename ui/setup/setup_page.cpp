@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/numbers.h"
+#include "plan/catalogue.h"
 #include "plan/plan_file.h"
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/theme.h"
@@ -77,8 +78,7 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
         Q_EMIT started(folder, isComparison);
     });
     connect(&m_starter, &JobStarter::failed, this, [this](const QString& sentence) {
-        m_failure = sentence;
-        refreshBottom();
+        showProblem(sentence);
     });
     refreshMachine();
     m_probe.ask();
@@ -186,6 +186,11 @@ QString SetupPage::whyNot(JobKind kind) const {
     return {};
 }
 
+void SetupPage::showProblem(const QString& sentence) {
+    m_failure = sentence;
+    refreshBottom();
+}
+
 void SetupPage::refreshBottom() {
     QStringList names;
     for (const Precision mode : m_editor.plan().modes) {
@@ -215,10 +220,14 @@ void SetupPage::refreshMachine() {
 
 QString SetupPage::planLine() const {
     const RunPlan& plan = m_editor.plan();
+    std::string optimizer = plan.training.optimizer.name;
+    for (const auto& entry : catalogue::optimizers()) {
+        optimizer = entry.id == optimizer ? entry.title : optimizer;
+    }
     return tr("%1 · batch %2 · %3 %4 · seed %5")
         .arg(QString::fromStdString(plan.dataset.name))
         .arg(plan.training.batch_size)
-        .arg(QString::fromStdString(plan.training.optimizer.name), QString::fromStdString(to_text(plan.training.optimizer.learning_rate)))
+        .arg(QString::fromStdString(optimizer), QString::fromStdString(to_text(plan.training.optimizer.learning_rate)))
         .arg(plan.training.seed);
 }
 
@@ -280,8 +289,7 @@ void SetupPage::openPlan() {
     dialog->setFileMode(QFileDialog::ExistingFile);
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
         if (const auto opened = openPlanFile(name.toStdString()); !opened) {
-            m_failure = QString::fromStdString(describe(opened.error()));
-            refreshBottom();
+            showProblem(QString::fromStdString(describe(opened.error())));
         }
     });
     dialog->open();

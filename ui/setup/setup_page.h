@@ -40,6 +40,8 @@ class SetupPage : public QWidget {
     [[nodiscard]] QString planLine() const;
     /// A preset's name, or the path of a plan file, as the first plan (no undo step). An error leaves the plan as it was.
     Result<void> startFrom(const std::string& presetOrFile, std::vector<PlanLayer> otherSources = {});
+    /// A sentence beside the button until the next edit; empty = none.
+    void showProblem(const QString& sentence);
     Result<void> openPlanFile(const std::filesystem::path& file);
 
   public Q_SLOTS:

@@ -86,7 +86,7 @@ void TrialCard::makeLine() {
     cell->setContentsMargins(8, 0, 0, 0);
     cell->setSpacing(6);
     cell->addWidget(line.mode);
-    cell->addWidget(line.badge);
+    cell->addWidget(line.badge, 0, Qt::AlignVCenter);
     cell->addStretch(1);
     m_grid->addWidget(line.modeCell, row + 1, 0);
     QLabel** cells[] = {&line.runs, &line.step, &line.memory, &line.half, &line.headroom};

@@ -145,6 +145,48 @@ class SetupPageTest : public QObject {
         QVERIFY(page.editor().plan() == before);
     }
 
+    void runsFolderThatCannotBeWrittenIsSaidBesideTheButton() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupOptions setup = options(machine, trials);
+        QFile file(m_runs.filePath("a-file"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        setup.runs = (file.fileName() + "/runs").toStdString();
+        SetupPage page(m_theme, setup);
+        QVERIFY(page.startFrom("digits-mlp").ok());
+        QTRY_VERIFY(compare(page)->isEnabled());
+        QSignalSpy started(&page, &SetupPage::started);
+        QTest::mouseClick(compare(page), Qt::LeftButton);
+        const auto* problem = page.findChild<QLabel*>("problem");
+        QTRY_VERIFY2(problem->text().contains("a-file"), qPrintable(problem->text()));
+        QCOMPARE(started.count(), 0);
+        QVERIFY(compare(page)->isEnabled());  // to try again
+        QVERIFY(page.editor().edit("training.seed", "5"));
+        QVERIFY(problem->text().isEmpty());
+    }
+
+    void sectionsOpenAndFollowTheChosenOptimizer() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-mlp").ok());
+        page.resize(1000, 700);
+        page.show();
+        auto* head = page.findChild<CaptionButton*>("section.training");
+        auto* momentum = page.findChild<QWidget*>("training.optimizer.momentum");
+        auto* beta = page.findChild<QWidget*>("training.optimizer.beta1");
+        QVERIFY(!beta->isVisible());
+        QTest::mouseClick(head, Qt::LeftButton);
+        QVERIFY(beta->isVisible());
+        QVERIFY(!momentum->isVisible());
+        QVERIFY(page.editor().edit("training.optimizer.name", "sgd"));
+        QVERIFY(momentum->isVisible());
+        QVERIFY(!beta->isVisible());
+        QVERIFY(head->accessibleDescription().startsWith("SGD"));
+        QTest::mouseClick(head, Qt::LeftButton);
+        QVERIFY(!momentum->isVisible());
+    }
+
     void fitsSmallWindowsWithoutScrolling_data() {
         QTest::addColumn<QString>("preset");
         QTest::newRow("cnn") << "digits-cnn";

@@ -1,0 +1,51 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en_US">
+<context>
+    <name>mantissa::ui::OverruledLine</name>
+    <message numerus="yes">
+        <source>%n setting(s) overrule another</source>
+        <translation>
+            <numerusform>%n setting overrules another</numerusform>
+            <numerusform>%n settings overrule others</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunsPage</name>
+    <message numerus="yes">
+        <source>You can undo it for 20 seconds. %n run(s) belong to it.</source>
+        <translation>
+            <numerusform>You can undo it for 20 seconds. %n run belongs to it.</numerusform>
+            <numerusform>You can undo it for 20 seconds. %n runs belong to it.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::Sections</name>
+    <message numerus="yes">
+        <source>%1 every %n step(s)</source>
+        <translation>
+            <numerusform>%1 every step</numerusform>
+            <numerusform>%1 every %n steps</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thread(s)</source>
+        <translation>
+            <numerusform>%n thread</numerusform>
+            <numerusform>%n threads</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::StatusStrip</name>
+    <message numerus="yes">
+        <source>%n worker(s)</source>
+        <translation>
+            <numerusform>%n worker</numerusform>
+            <numerusform>%n workers</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>

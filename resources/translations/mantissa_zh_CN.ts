@@ -1,0 +1,1970 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN">
+<context>
+    <name>Dialogs</name>
+    <message>
+        <source>Open a run or comparison folder</source>
+        <translation>打开运行或对照的文件夹</translation>
+    </message>
+    <message>
+        <source>About Mantissa</source>
+        <translation>关于 Mantissa</translation>
+    </message>
+    <message>
+        <source>A workbench for mixed-precision training: compare no, fp16 and bf16 on this machine, and see which mode to take, and why. GPL-3.0-or-later.</source>
+        <translation>混合精度训练工作台：在本机对照 no、fp16 与 bf16，看清该选哪种模式以及原因。GPL-3.0-or-later。</translation>
+    </message>
+</context>
+<context>
+    <name>MachineLine</name>
+    <message>
+        <source>%1 emulated</source>
+        <translation>%1 为模拟</translation>
+    </message>
+</context>
+<context>
+    <name>PlanField</name>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Hidden width</source>
+        <translation>隐藏层宽度</translation>
+    </message>
+    <message>
+        <source>Data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>Data file</source>
+        <translation>数据文件</translation>
+    </message>
+    <message>
+        <source>Held out for validation</source>
+        <translation>留作验证的比例</translation>
+    </message>
+    <message>
+        <source>Seed of the split</source>
+        <translation>划分的随机种子</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>Modes</source>
+        <translation>模式</translation>
+    </message>
+    <message>
+        <source>Runs in</source>
+        <translation>运行于</translation>
+    </message>
+    <message>
+        <source>Threads per worker</source>
+        <translation>每个工作进程的线程数</translation>
+    </message>
+    <message>
+        <source>Order of the runs</source>
+        <translation>各次运行的次序</translation>
+    </message>
+    <message>
+        <source>Batch size</source>
+        <translation>批大小</translation>
+    </message>
+    <message>
+        <source>Epochs</source>
+        <translation>轮数</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步数</translation>
+    </message>
+    <message>
+        <source>Micro-batches per step</source>
+        <translation>每步的微批次数</translation>
+    </message>
+    <message>
+        <source>Optimizer</source>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>Implementation</source>
+        <translation>实现</translation>
+    </message>
+    <message>
+        <source>Learning rate</source>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>Weight decay</source>
+        <translation>权重衰减</translation>
+    </message>
+    <message>
+        <source>Momentum</source>
+        <translation>动量</translation>
+    </message>
+    <message>
+        <source>Dampening</source>
+        <translation>动量阻尼</translation>
+    </message>
+    <message>
+        <source>Nesterov</source>
+        <translation>Nesterov 动量</translation>
+    </message>
+    <message>
+        <source>Beta 1</source>
+        <translation>Beta 1</translation>
+    </message>
+    <message>
+        <source>Beta 2</source>
+        <translation>Beta 2</translation>
+    </message>
+    <message>
+        <source>Epsilon</source>
+        <translation>Epsilon</translation>
+    </message>
+    <message>
+        <source>AMSGrad</source>
+        <translation>AMSGrad</translation>
+    </message>
+    <message>
+        <source>Maximize</source>
+        <translation>求最大值</translation>
+    </message>
+    <message>
+        <source>Schedule</source>
+        <translation>学习率调度</translation>
+    </message>
+    <message>
+        <source>Steps between drops</source>
+        <translation>两次下降之间的步数</translation>
+    </message>
+    <message>
+        <source>Factor of a drop</source>
+        <translation>每次下降的系数</translation>
+    </message>
+    <message>
+        <source>Factor at the start</source>
+        <translation>起始系数</translation>
+    </message>
+    <message>
+        <source>Factor at the end</source>
+        <translation>结束系数</translation>
+    </message>
+    <message>
+        <source>Steps to the end factor</source>
+        <translation>到达结束系数的步数</translation>
+    </message>
+    <message>
+        <source>Steps of half a wave</source>
+        <translation>半个周期的步数</translation>
+    </message>
+    <message>
+        <source>Lowest learning rate</source>
+        <translation>最低学习率</translation>
+    </message>
+    <message>
+        <source>Highest learning rate</source>
+        <translation>最高学习率</translation>
+    </message>
+    <message>
+        <source>Length of the cycle</source>
+        <translation>周期长度</translation>
+    </message>
+    <message>
+        <source>Share that rises</source>
+        <translation>上升段的比例</translation>
+    </message>
+    <message>
+        <source>Highest / first rate</source>
+        <translation>最高／起始学习率</translation>
+    </message>
+    <message>
+        <source>First / last rate</source>
+        <translation>起始／结束学习率</translation>
+    </message>
+    <message>
+        <source>Form of the cycle</source>
+        <translation>周期的形状</translation>
+    </message>
+    <message>
+        <source>Cycle the momentum</source>
+        <translation>动量随周期变化</translation>
+    </message>
+    <message>
+        <source>Three phases</source>
+        <translation>分三个阶段</translation>
+    </message>
+    <message>
+        <source>Lowest momentum</source>
+        <translation>最低动量</translation>
+    </message>
+    <message>
+        <source>Highest momentum</source>
+        <translation>最高动量</translation>
+    </message>
+    <message>
+        <source>Loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>Loss factor</source>
+        <translation>损失系数</translation>
+    </message>
+    <message>
+        <source>Clip gradient norm</source>
+        <translation>梯度范数裁剪</translation>
+    </message>
+    <message>
+        <source>Clip gradient values</source>
+        <translation>梯度值裁剪</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>Deterministic algorithms only</source>
+        <translation>只用确定性算法</translation>
+    </message>
+    <message>
+        <source>Initial scale</source>
+        <translation>初始缩放</translation>
+    </message>
+    <message>
+        <source>Growth factor</source>
+        <translation>增长系数</translation>
+    </message>
+    <message>
+        <source>Back-off factor</source>
+        <translation>回退系数</translation>
+    </message>
+    <message>
+        <source>Growth interval</source>
+        <translation>增长间隔</translation>
+    </message>
+    <message>
+        <source>Floor</source>
+        <translation>下限</translation>
+    </message>
+    <message>
+        <source>Evaluate every (steps)</source>
+        <translation>评估间隔（步）</translation>
+    </message>
+    <message>
+        <source>Evaluated data</source>
+        <translation>评估所用数据</translation>
+    </message>
+    <message>
+        <source>Metric</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>Evaluation precision</source>
+        <translation>评估精度</translation>
+    </message>
+    <message>
+        <source>Modules kept in fp32</source>
+        <translation>保持 fp32 的模块</translation>
+    </message>
+    <message>
+        <source>On a non-finite value</source>
+        <translation>遇到非有限值时</translation>
+    </message>
+    <message>
+        <source>Allow emulated modes</source>
+        <translation>允许模拟的模式</translation>
+    </message>
+    <message>
+        <source>Half kernels on a CPU</source>
+        <translation>CPU 上的半精度内核</translation>
+    </message>
+    <message>
+        <source>Batch-norm statistics after a skip</source>
+        <translation>跳过后的 BatchNorm 统计量</translation>
+    </message>
+    <message>
+        <source>Short last window</source>
+        <translation>不足的最后一个窗口</translation>
+    </message>
+    <message>
+        <source>Compatibility</source>
+        <translation>兼容方式</translation>
+    </message>
+    <message>
+        <source>stop – before any weight moves</source>
+        <translation>stop – 在权重变化之前停止</translation>
+    </message>
+    <message>
+        <source>pause – and wait for you</source>
+        <translation>pause – 暂停等待处理</translation>
+    </message>
+    <message>
+        <source>skip – leave this update out</source>
+        <translation>skip – 略过这次更新</translation>
+    </message>
+    <message>
+        <source>mark – go on as Accelerate would</source>
+        <translation>mark – 标记后照 Accelerate 的方式继续</translation>
+    </message>
+    <message>
+        <source>restore – as before the skipped step</source>
+        <translation>restore – 恢复到跳过之前</translation>
+    </message>
+    <message>
+        <source>keep – as Accelerate does</source>
+        <translation>keep – 与 Accelerate 相同</translation>
+    </message>
+    <message>
+        <source>turns – one computes at a time</source>
+        <translation>turns – 轮流，每次只有一个在计算</translation>
+    </message>
+    <message>
+        <source>one by one – a whole run after the other</source>
+        <translation>one-by-one – 逐个完整运行</translation>
+    </message>
+    <message>
+        <source>at once – times are shared</source>
+        <translation>at-once – 同时运行，用时互相影响</translation>
+    </message>
+    <message>
+        <source>exact – Python&apos;s bits</source>
+        <translation>exact – 与 Python 逐位一致</translation>
+    </message>
+    <message>
+        <source>fused – faster</source>
+        <translation>fused – 更快</translation>
+    </message>
+    <message>
+        <source>fp32 – outside autocast</source>
+        <translation>fp32 – 在 autocast 之外</translation>
+    </message>
+    <message>
+        <source>autocast – in the mode of the run</source>
+        <translation>autocast – 用该次运行的模式</translation>
+    </message>
+    <message>
+        <source>both</source>
+        <translation>两者</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>accelerate – repeat it to the bit</source>
+        <translation>accelerate – 逐位复现</translation>
+    </message>
+    <message>
+        <source>right-sized – mean over what is there</source>
+        <translation>right_sized – 按实际数量取平均</translation>
+    </message>
+    <message>
+        <source>upstream – as Accelerate divides</source>
+        <translation>upstream – 按 Accelerate 的方式相除</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ActionCatalog</name>
+    <message>
+        <source>Open plan…</source>
+        <translation>打开计划…</translation>
+    </message>
+    <message>
+        <source>Save plan…</source>
+        <translation>保存计划…</translation>
+    </message>
+    <message>
+        <source>Open a run or comparison folder…</source>
+        <translation>打开运行或对照的文件夹…</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>退出</translation>
+    </message>
+    <message>
+        <source>Undo the last edit of the plan</source>
+        <translation>撤销对计划的上一次修改</translation>
+    </message>
+    <message>
+        <source>Redo the edit of the plan</source>
+        <translation>重做对计划的修改</translation>
+    </message>
+    <message>
+        <source>Start the comparison</source>
+        <translation>开始对照</translation>
+    </message>
+    <message>
+        <source>Pause or go on</source>
+        <translation>暂停或继续</translation>
+    </message>
+    <message>
+        <source>One step</source>
+        <translation>单步</translation>
+    </message>
+    <message>
+        <source>Stop the runs</source>
+        <translation>停止运行</translation>
+    </message>
+    <message>
+        <source>Try this model again on one batch</source>
+        <translation>用一个批次再试一次此模型</translation>
+    </message>
+    <message>
+        <source>Ask this machine again what it can do</source>
+        <translation>重新查询本机的能力</translation>
+    </message>
+    <message>
+        <source>Set up</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Live</source>
+        <translation>实时</translation>
+    </message>
+    <message>
+        <source>Runs</source>
+        <translation>运行记录</translation>
+    </message>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Read the runs folder again</source>
+        <translation>重新读取运行文件夹</translation>
+    </message>
+    <message>
+        <source>Colours of the system</source>
+        <translation>跟随系统配色</translation>
+    </message>
+    <message>
+        <source>Light colours</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Dark colours</source>
+        <translation>深色</translation>
+    </message>
+    <message>
+        <source>Language: English / 中文</source>
+        <translation>语言：English / 中文</translation>
+    </message>
+    <message>
+        <source>About Mantissa</source>
+        <translation>关于 Mantissa</translation>
+    </message>
+    <message>
+        <source>Plan</source>
+        <translation>计划</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>视图</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>帮助</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::AxisTexts</name>
+    <message>
+        <source>%1/s</source>
+        <translation>%1/秒</translation>
+    </message>
+    <message>
+        <source>Loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>Gradient norm</source>
+        <translation>梯度范数</translation>
+    </message>
+    <message>
+        <source>Loss scale</source>
+        <translation>损失缩放</translation>
+    </message>
+    <message>
+        <source>Learning rate</source>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>Memory of tensors</source>
+        <translation>张量内存</translation>
+    </message>
+    <message>
+        <source>Step time</source>
+        <translation>每步用时</translation>
+    </message>
+    <message>
+        <source>Throughput</source>
+        <translation>吞吐量</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ChartCard</name>
+    <message>
+        <source>Table, export and zoom of this chart</source>
+        <translation>此图表的表格、导出与缩放</translation>
+    </message>
+    <message>
+        <source>Menu of the chart %1</source>
+        <translation>图表“%1”的菜单</translation>
+    </message>
+    <message>
+        <source>Chart: %1</source>
+        <translation>图表：%1</translation>
+    </message>
+    <message>
+        <source>Arrow keys move the cursor, plus and minus zoom, N jumps to the next step that was not applied. The menu of the chart shows the same values as a table.</source>
+        <translation>方向键移动光标，加减号缩放，N 跳到下一个未被应用的步。图表菜单可用表格显示相同的数值。</translation>
+    </message>
+    <message>
+        <source>Table of the steps: %1</source>
+        <translation>各步的表格：%1</translation>
+    </message>
+    <message>
+        <source>Show as &amp;table</source>
+        <translation>显示为表格(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Save picture as &amp;PNG…</source>
+        <translation>图片存为 PNG(&amp;P)…</translation>
+    </message>
+    <message>
+        <source>PNG pictures (*.png)</source>
+        <translation>PNG 图片 (*.png)</translation>
+    </message>
+    <message>
+        <source>Save picture as &amp;SVG…</source>
+        <translation>图片存为 SVG(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>SVG pictures (*.svg)</source>
+        <translation>SVG 图片 (*.svg)</translation>
+    </message>
+    <message>
+        <source>Save all values as &amp;CSV…</source>
+        <translation>全部数值存为 CSV(&amp;C)…</translation>
+    </message>
+    <message>
+        <source>Comma-separated values (*.csv)</source>
+        <translation>逗号分隔值 (*.csv)</translation>
+    </message>
+    <message>
+        <source>Save %1</source>
+        <translation>保存 %1</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::CommandPalette</name>
+    <message>
+        <source>Commands</source>
+        <translation>命令</translation>
+    </message>
+    <message>
+        <source>Type a command</source>
+        <translation>输入命令</translation>
+    </message>
+    <message>
+        <source>Matching commands</source>
+        <translation>匹配的命令</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::EmptyLive</name>
+    <message>
+        <source>Nothing is running. A comparison trains the same model in several precisions and shows here, step by step, where they differ.</source>
+        <translation>当前没有运行。对照会用几种精度训练同一个模型，并在此逐步显示它们的差别。</translation>
+    </message>
+    <message>
+        <source>&amp;Open the sample comparison</source>
+        <translation>打开示例对照(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Set &amp;up a comparison</source>
+        <translation>设置一次对照(&amp;U)</translation>
+    </message>
+    <message>
+        <source>See what a precision costs, and what it breaks</source>
+        <translation>看清一种精度的代价，以及它会弄坏什么</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ExportTexts</name>
+    <message>
+        <source>%1 can&apos;t be written: %2</source>
+        <translation>无法写入 %1：%2</translation>
+    </message>
+    <message>
+        <source>Choose another folder, or free some space.</source>
+        <translation>请换一个文件夹，或腾出一些空间。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::FieldEdit</name>
+    <message>
+        <source>not set</source>
+        <translation>未设置</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::HeadlineBar</name>
+    <message>
+        <source>&amp;Why?</source>
+        <translation>为什么？(&amp;W)</translation>
+    </message>
+    <message>
+        <source>Headline</source>
+        <translation>标题</translation>
+    </message>
+    <message>
+        <source>Shows the reasons and the verdicts behind the headline.</source>
+        <translation>显示标题背后的理由与判断。</translation>
+    </message>
+    <message>
+        <source>Confidence: %1.</source>
+        <translation>可信度：%1。</translation>
+    </message>
+    <message>
+        <source>What would change it: %1.</source>
+        <translation>什么会改变结论：%1。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::JobStarter</name>
+    <message>
+        <source>A run is still going in this window&apos;s worker thread.</source>
+        <translation>此窗口的工作线程中还有一次运行尚未结束。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LengthRow</name>
+    <message>
+        <source>How long?</source>
+        <translation>多久？</translation>
+    </message>
+    <message>
+        <source>about %1 s</source>
+        <translation>约 %1 秒</translation>
+    </message>
+    <message>
+        <source>about %1 min</source>
+        <translation>约 %1 分钟</translation>
+    </message>
+    <message>
+        <source>about %1 h</source>
+        <translation>约 %1 小时</translation>
+    </message>
+    <message>
+        <source>%1 steps</source>
+        <translation>%1 步</translation>
+    </message>
+    <message>
+        <source>full plan: %1 steps</source>
+        <translation>完整计划：%1 步</translation>
+    </message>
+    <message>
+        <source>the whole plan is that short</source>
+        <translation>整个计划就是这么短</translation>
+    </message>
+    <message>
+        <source>a short comparison first, the full plan when it looks right</source>
+        <translation>先做一次短对照，看起来没问题再跑完整计划</translation>
+    </message>
+    <message>
+        <source>the plan itself is shorter than the usual comparison</source>
+        <translation>计划本身比通常的对照更短</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LivePage</name>
+    <message>
+        <source>No value yet.</source>
+        <translation>还没有数值。</translation>
+    </message>
+    <message>
+        <source>Loss scale</source>
+        <translation>损失缩放</translation>
+    </message>
+    <message>
+        <source>Gradient norm</source>
+        <translation>梯度范数</translation>
+    </message>
+    <message>
+        <source>Memory of tensors</source>
+        <translation>张量内存</translation>
+    </message>
+    <message>
+        <source>peak, measured</source>
+        <translation>峰值，实测</translation>
+    </message>
+    <message>
+        <source>unscaled, before clipping</source>
+        <translation>未缩放，裁剪之前</translation>
+    </message>
+    <message>
+        <source>throughput</source>
+        <translation>吞吐量</translation>
+    </message>
+    <message>
+        <source>Throughput</source>
+        <translation>吞吐量</translation>
+    </message>
+    <message>
+        <source>step time</source>
+        <translation>每步用时</translation>
+    </message>
+    <message>
+        <source>Step time</source>
+        <translation>每步用时</translation>
+    </message>
+    <message>
+        <source>learning rate</source>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>Learning rate</source>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>Verdicts</source>
+        <translation>判断</translation>
+    </message>
+    <message>
+        <source>verdicts</source>
+        <translation>判断</translation>
+    </message>
+    <message>
+        <source>%1 · now %2</source>
+        <translation>%1 · 现为 %2</translation>
+    </message>
+    <message>
+        <source>No verdict yet: verdicts are given when the runs have ended.</source>
+        <translation>还没有判断：各次运行结束后给出。</translation>
+    </message>
+    <message>
+        <source>verdicts (%1)</source>
+        <translation>判断（%1）</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LiveWords</name>
+    <message>
+        <source>Trying %1 on one batch of this model…</source>
+        <translation>正在用此模型的一个批次试运行 %1…</translation>
+    </message>
+    <message>
+        <source>%1 · %2</source>
+        <translation>%1 · %2</translation>
+    </message>
+    <message>
+        <source>%1 · batch %2 · %3 %4 · seed %5</source>
+        <translation>%1 · 批大小 %2 · %3 %4 · 种子 %5</translation>
+    </message>
+    <message>
+        <source>no worker</source>
+        <translation>没有工作进程</translation>
+    </message>
+    <message>
+        <source>1 worker</source>
+        <translation>1 个工作进程</translation>
+    </message>
+    <message>
+        <source>%1 workers</source>
+        <translation>%1 个工作进程</translation>
+    </message>
+    <message>
+        <source>%1 emulated</source>
+        <translation>%1 为模拟</translation>
+    </message>
+    <message>
+        <source>fairness is known once all runs have started</source>
+        <translation>各次运行都开始后才能判断是否公平</translation>
+    </message>
+    <message>
+        <source>✗ not a fair comparison: %1</source>
+        <translation>✗ 对照不公平：%1</translation>
+    </message>
+    <message>
+        <source>fair ✓ same weights, batches and settings; times are shared</source>
+        <translation>公平 ✓ 权重、批次与设置相同；用时互相影响</translation>
+    </message>
+    <message>
+        <source>fair ✓ same weights, batches and settings</source>
+        <translation>公平 ✓ 权重、批次与设置相同</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LossPanel</name>
+    <message>
+        <source>Loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>The first steps appear here.</source>
+        <translation>最初几步会显示在这里。</translation>
+    </message>
+    <message>
+        <source>Logarithmic</source>
+        <translation>对数</translation>
+    </message>
+    <message>
+        <source>Linear</source>
+        <translation>线性</translation>
+    </message>
+    <message>
+        <source>Step (every attempt)</source>
+        <translation>步（每次尝试）</translation>
+    </message>
+    <message>
+        <source>Applied step (without skips)</source>
+        <translation>已应用的步（不含跳过）</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>Over %1 steps (the raw line stays)</source>
+        <translation>按 %1 步平滑（保留原始曲线）</translation>
+    </message>
+    <message>
+        <source>absolute</source>
+        <translation>绝对值</translation>
+    </message>
+    <message>
+        <source>Δ to no</source>
+        <translation>与 no 之差</translation>
+    </message>
+    <message>
+        <source>ratio</source>
+        <translation>比值</translation>
+    </message>
+    <message>
+        <source>The loss itself</source>
+        <translation>损失本身</translation>
+    </message>
+    <message>
+        <source>Difference to the loss of the control at the same step</source>
+        <translation>与对照组同一步损失之差</translation>
+    </message>
+    <message>
+        <source>Loss divided by the loss of the control at the same step</source>
+        <translation>与对照组同一步损失之比</translation>
+    </message>
+    <message>
+        <source>→ 1</source>
+        <translation>→ 1</translation>
+    </message>
+    <message>
+        <source>■ Stop</source>
+        <translation>■ 停止</translation>
+    </message>
+    <message>
+        <source>One step</source>
+        <translation>单步</translation>
+    </message>
+    <message>
+        <source>Stop all runs</source>
+        <translation>停止所有运行</translation>
+    </message>
+    <message>
+        <source>log</source>
+        <translation>对数</translation>
+    </message>
+    <message>
+        <source>linear</source>
+        <translation>线性</translation>
+    </message>
+    <message>
+        <source>Scale of the loss axis</source>
+        <translation>损失轴的刻度</translation>
+    </message>
+    <message>
+        <source>x: step</source>
+        <translation>x：步</translation>
+    </message>
+    <message>
+        <source>x: applied step</source>
+        <translation>x：已应用的步</translation>
+    </message>
+    <message>
+        <source>x: time</source>
+        <translation>x：时间</translation>
+    </message>
+    <message>
+        <source>Unit of the x axis</source>
+        <translation>x 轴的单位</translation>
+    </message>
+    <message>
+        <source>smoothing off</source>
+        <translation>不平滑</translation>
+    </message>
+    <message>
+        <source>smoothing %1</source>
+        <translation>平滑 %1</translation>
+    </message>
+    <message>
+        <source>Smoothing</source>
+        <translation>平滑</translation>
+    </message>
+    <message>
+        <source>▶ Go on</source>
+        <translation>▶ 继续</translation>
+    </message>
+    <message>
+        <source>❚❚ Pause</source>
+        <translation>❚❚ 暂停</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Pause all runs</source>
+        <translation>暂停所有运行</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::MachineProbe</name>
+    <message>
+        <source>%1 cannot be started: %2</source>
+        <translation>无法启动 %1：%2</translation>
+    </message>
+    <message>
+        <source>the probe ended with code %1 and said nothing</source>
+        <translation>探测以代码 %1 结束，没有任何输出</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::MainWindow</name>
+    <message>
+        <source>This installation has no recorded sample.</source>
+        <translation>此安装不含已录制的示例。</translation>
+    </message>
+    <message>
+        <source>The engine is still being built; the button waits for it.</source>
+        <translation>引擎仍在编译，按钮会等它完成。</translation>
+    </message>
+    <message>
+        <source>Runs</source>
+        <translation>运行记录</translation>
+    </message>
+    <message>
+        <source>New comparison</source>
+        <translation>新的对照</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ModeFacts</name>
+    <message>
+        <source>native</source>
+        <translation>原生</translation>
+    </message>
+    <message>
+        <source>emulated</source>
+        <translation>模拟</translation>
+    </message>
+    <message>
+        <source>unsupported</source>
+        <translation>不支持</translation>
+    </message>
+    <message>
+        <source>control</source>
+        <translation>对照组</translation>
+    </message>
+    <message>
+        <source>✗ refused</source>
+        <translation>✗ 被拒绝</translation>
+    </message>
+    <message>
+        <source>trial ✓</source>
+        <translation>试运行 ✓</translation>
+    </message>
+    <message>
+        <source>%1 / %2</source>
+        <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待</translation>
+    </message>
+    <message>
+        <source>trying…</source>
+        <translation>试运行中…</translation>
+    </message>
+    <message>
+        <source>paused at %1</source>
+        <translation>暂停于第 %1 步</translation>
+    </message>
+    <message>
+        <source>✓ %1</source>
+        <translation>✓ %1</translation>
+    </message>
+    <message>
+        <source>■ stopped at %1</source>
+        <translation>■ 停在第 %1 步</translation>
+    </message>
+    <message>
+        <source>■ interrupted at %1</source>
+        <translation>■ 中断于第 %1 步</translation>
+    </message>
+    <message>
+        <source>✗ failed at %1</source>
+        <translation>✗ 第 %1 步失败</translation>
+    </message>
+    <message>
+        <source>✗ lost at %1</source>
+        <translation>✗ 第 %1 步丢失</translation>
+    </message>
+    <message>
+        <source>✗ can&apos;t be read</source>
+        <translation>✗ 无法读取</translation>
+    </message>
+    <message>
+        <source>– Sources: not known before the run has started.</source>
+        <translation>– 来源：运行开始前未知。</translation>
+    </message>
+    <message>
+        <source>✓ Sources: %1 was asked for and %2 is in effect.</source>
+        <translation>✓ 来源：要求 %1，实际生效 %2。</translation>
+    </message>
+    <message>
+        <source>✗ Sources: %1 was asked for, but %2 is in effect. See the sources of this setting in Set up.</source>
+        <translation>✗ 来源：要求 %1，实际生效的却是 %2。请在“设置”中查看该设置的来源。</translation>
+    </message>
+    <message>
+        <source>– Support: not asked yet.</source>
+        <translation>– 支持：尚未查询。</translation>
+    </message>
+    <message>
+        <source>✓ Support: %1. %2</source>
+        <translation>✓ 支持：%1。%2</translation>
+    </message>
+    <message>
+        <source>✗ Support: one batch of this model was refused: %1</source>
+        <translation>✗ 支持：此模型的一个批次被拒绝：%1</translation>
+    </message>
+    <message>
+        <source>%1 of %2 kinds of op gave half-width results, with %3 of the multiply-adds.</source>
+        <translation>%2 类算子中有 %1 类给出半精度结果，占乘加运算的 %3。</translation>
+    </message>
+    <message>
+        <source>– Loss, gradients, skips: no step yet.</source>
+        <translation>– 损失、梯度、跳过：还没有任何一步。</translation>
+    </message>
+    <message>
+        <source>%1 Loss, gradients, skips: %2 steps not finite, %3 skipped while probing, %4 skipped as faults.</source>
+        <translation>%1 损失、梯度、跳过：%2 步非有限，试探时跳过 %3 步，因故障跳过 %4 步。</translation>
+    </message>
+    <message>
+        <source>– fp8 backend: not needed, this mode isn&apos;t fp8.</source>
+        <translation>– fp8 后端：不需要，此模式不是 fp8。</translation>
+    </message>
+    <message>
+        <source>%1 fp8 backend: %2</source>
+        <translation>%1 fp8 后端：%2</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ModeStrips</name>
+    <message>
+        <source>Progress of %1</source>
+        <translation>%1 的进度</translation>
+    </message>
+    <message>
+        <source>fp32 ✓</source>
+        <translation>fp32 ✓</translation>
+    </message>
+    <message>
+        <source>on ✓</source>
+        <translation>已生效 ✓</translation>
+    </message>
+    <message>
+        <source>not on ✗</source>
+        <translation>未生效 ✗</translation>
+    </message>
+    <message>
+        <source>Four checks of %1</source>
+        <translation>%1 的四项检查</translation>
+    </message>
+    <message>
+        <source>Is %1 really on? Opens the four checks.</source>
+        <translation>%1 真的生效了吗？打开四项检查。</translation>
+    </message>
+    <message>
+        <source>loss %1</source>
+        <translation>损失 %1</translation>
+    </message>
+    <message>
+        <source>validation %1</source>
+        <translation>验证 %1</translation>
+    </message>
+    <message>
+        <source>Median of a step. Emulated here: this says nothing about the mode&apos;s speed.</source>
+        <translation>每步用时的中位数。此处为模拟：不能说明该模式的速度。</translation>
+    </message>
+    <message>
+        <source>Median of the last 200 steps, without data and evaluation.</source>
+        <translation>最近 200 步的中位数，不含取数据与评估。</translation>
+    </message>
+    <message>
+        <source>Largest memory of tensors within a step, measured.</source>
+        <translation>一步之内张量内存的最大值，实测。</translation>
+    </message>
+    <message>
+        <source>Is %1 really on?</source>
+        <translation>%1 真的生效了吗？</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ModesRow</name>
+    <message>
+        <source>Compare</source>
+        <translation>对照</translation>
+    </message>
+    <message>
+        <source>asking this machine…</source>
+        <translation>正在查询本机…</translation>
+    </message>
+    <message>
+        <source>“no” is the control of every comparison</source>
+        <translation>“no” 是每次对照的对照组</translation>
+    </message>
+    <message>
+        <source>control</source>
+        <translation>对照组</translation>
+    </message>
+    <message>
+        <source>The control is part of every comparison.</source>
+        <translation>对照组是每次对照的一部分。</translation>
+    </message>
+    <message>
+        <source>native</source>
+        <translation>原生</translation>
+    </message>
+    <message>
+        <source>emulated</source>
+        <translation>模拟</translation>
+    </message>
+    <message>
+        <source>fp8 needs compute capability 8.9</source>
+        <translation>fp8 需要计算能力 8.9</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::OverruledLine</name>
+    <message>
+        <source>default</source>
+        <translation>默认值</translation>
+    </message>
+    <message>
+        <source>configuration file %1</source>
+        <translation>配置文件 %1</translation>
+    </message>
+    <message>
+        <source>environment %1</source>
+        <translation>环境变量 %1</translation>
+    </message>
+    <message>
+        <source>plan %1</source>
+        <translation>计划 %1</translation>
+    </message>
+    <message>
+        <source>preset %1</source>
+        <translation>预设 %1</translation>
+    </message>
+    <message>
+        <source>flag %1</source>
+        <translation>参数 %1</translation>
+    </message>
+    <message>
+        <source>this window</source>
+        <translation>此窗口</translation>
+    </message>
+    <message>
+        <source>Show all overruled settings</source>
+        <translation>显示所有被覆盖的设置</translation>
+    </message>
+    <message>
+        <source>%1 %2 (%3) over %4 (%5)</source>
+        <translation>%1 取 %2（%3），而非 %4（%5）</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n setting(s) overrule another</source>
+        <translation>
+            <numerusform>%n 项设置覆盖了其他来源</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::PlanEditor</name>
+    <message>
+        <source>Short comparison</source>
+        <translation>短对照</translation>
+    </message>
+    <message>
+        <source>Full plan</source>
+        <translation>完整计划</translation>
+    </message>
+    <message>
+        <source>built-in default</source>
+        <translation>内置默认值</translation>
+    </message>
+    <message>
+        <source>default: %1</source>
+        <translation>默认：%1</translation>
+    </message>
+    <message>
+        <source>Accelerate&apos;s configuration file %1</source>
+        <translation>Accelerate 的配置文件 %1</translation>
+    </message>
+    <message>
+        <source>environment variable %1</source>
+        <translation>环境变量 %1</translation>
+    </message>
+    <message>
+        <source>plan %1</source>
+        <translation>计划 %1</translation>
+    </message>
+    <message>
+        <source>preset %1</source>
+        <translation>预设 %1</translation>
+    </message>
+    <message>
+        <source>flag %1</source>
+        <translation>参数 %1</translation>
+    </message>
+    <message>
+        <source>edited in this window</source>
+        <translation>在此窗口中修改</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunChart</name>
+    <message>
+        <source>steps %1–%2 · %3 · %4 not finite</source>
+        <translation>第 %1–%2 步 · %3 · %4 个非有限</translation>
+    </message>
+    <message>
+        <source>gradient</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>NaN</source>
+        <translation>NaN</translation>
+    </message>
+    <message>
+        <source>Inf</source>
+        <translation>Inf</translation>
+    </message>
+    <message>
+        <source>step %1 · %2 · %3</source>
+        <translation>第 %1 步 · %2 · %3</translation>
+    </message>
+    <message>
+        <source>no skips · %1 not finite</source>
+        <translation>没有跳过 · %1 个非有限</translation>
+    </message>
+    <message>
+        <source>1 skip: probing ✓ · 0 faults</source>
+        <translation>跳过 1 步：试探 ✓ · 0 个故障</translation>
+    </message>
+    <message>
+        <source>%1 skips: probing ✓ · 0 faults</source>
+        <translation>跳过 %1 步：试探 ✓ · 0 个故障</translation>
+    </message>
+    <message>
+        <source>%1 · %2 not finite</source>
+        <translation>%1 · %2 个非有限</translation>
+    </message>
+    <message>
+        <source>skips: %1 probing · %2 faults · %3 not finite</source>
+        <translation>跳过：试探 %1 · 故障 %2 · 非有限 %3</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>applied step %1</source>
+        <translation>已应用的第 %1 步</translation>
+    </message>
+    <message>
+        <source>skipped, probing</source>
+        <translation>跳过（试探）</translation>
+    </message>
+    <message>
+        <source>skipped, fault</source>
+        <translation>跳过（故障）</translation>
+    </message>
+    <message>
+        <source>gradients not finite</source>
+        <translation>梯度非有限</translation>
+    </message>
+    <message>
+        <source>loss not finite</source>
+        <translation>损失非有限</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunController</name>
+    <message>
+        <source>Another program controls this run; this window watches.</source>
+        <translation>此运行由另一个程序控制，此窗口只观看。</translation>
+    </message>
+    <message>
+        <source>This run is controlled elsewhere: %1</source>
+        <translation>此运行在别处受控：%1</translation>
+    </message>
+    <message>
+        <source>No program works on this run any more, so there is nothing to control.</source>
+        <translation>已没有程序在处理这次运行，因此无可控制。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunDetails</name>
+    <message>
+        <source>step %1 of %2</source>
+        <translation>第 %1 / %2 步</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>loss %1</source>
+        <translation>损失 %1</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunsModel</name>
+    <message>
+        <source>Started</source>
+        <translation>开始时间</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Modes</source>
+        <translation>模式</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步数</translation>
+    </message>
+    <message>
+        <source>Final loss</source>
+        <translation>最终损失</translation>
+    </message>
+    <message>
+        <source>Decision</source>
+        <translation>结论</translation>
+    </message>
+    <message>
+        <source>queued</source>
+        <translation>排队</translation>
+    </message>
+    <message>
+        <source>trial</source>
+        <translation>试运行</translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation>运行中</translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>finished</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>stopped: not finite</source>
+        <translation>已停止：出现非有限值</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation>已中断</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>lost</source>
+        <translation>已丢失</translation>
+    </message>
+    <message>
+        <source>unreadable</source>
+        <translation>无法读取</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunsPage</name>
+    <message>
+        <source>No runs yet below %1.
+Start a comparison on the page Set up.</source>
+        <translation>%1 下还没有运行记录。
+请在“设置”页开始一次对照。</translation>
+    </message>
+    <message>
+        <source>Filter: name, mode, state, data, decision</source>
+        <translation>筛选：名称、模式、状态、数据、结论</translation>
+    </message>
+    <message>
+        <source>Filter the runs</source>
+        <translation>筛选运行记录</translation>
+    </message>
+    <message>
+        <source>Runs</source>
+        <translation>运行记录</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Write report</source>
+        <translation>生成报告</translation>
+    </message>
+    <message>
+        <source>Open folder</source>
+        <translation>打开文件夹</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>删除…</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>%1 was deleted.</source>
+        <translation>已删除 %1。</translation>
+    </message>
+    <message>
+        <source>It is still running: stop it first.</source>
+        <translation>仍在运行：请先停止。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Delete %1 with its recording?</source>
+        <translation>删除 %1 及其记录？</translation>
+    </message>
+    <message numerus="yes">
+        <source>You can undo it for 20 seconds. %n run(s) belong to it.</source>
+        <translation>
+            <numerusform>20 秒内可以撤销。共包含 %n 次运行。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Writing the report…</source>
+        <translation>正在生成报告…</translation>
+    </message>
+    <message>
+        <source>Report: %1</source>
+        <translation>报告：%1</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::SampleBanner</name>
+    <message>
+        <source>This is a recorded comparison, to look at. The button runs the same one on this machine.</source>
+        <translation>这是一次已录制的对照，供浏览。按下按钮即可在本机运行同样的对照。</translation>
+    </message>
+    <message>
+        <source>Compare on this machine</source>
+        <translation>在本机对照</translation>
+    </message>
+    <message>
+        <source>Set up my own</source>
+        <translation>自行设置</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::Sections</name>
+    <message>
+        <source>Training</source>
+        <translation>训练</translation>
+    </message>
+    <message>
+        <source>%1 · lr %2 · batch %3 · seed %4</source>
+        <translation>%1 · 学习率 %2 · 批大小 %3 · 种子 %4</translation>
+    </message>
+    <message>
+        <source>Loss scale</source>
+        <translation>损失缩放</translation>
+    </message>
+    <message>
+        <source>fixed at %1</source>
+        <translation>固定为 %1</translation>
+    </message>
+    <message>
+        <source>When a loss isn&apos;t finite</source>
+        <translation>当损失非有限时</translation>
+    </message>
+    <message>
+        <source>stop before any weight moves</source>
+        <translation>在权重变化之前停止</translation>
+    </message>
+    <message>
+        <source>pause and wait</source>
+        <translation>暂停等待</translation>
+    </message>
+    <message>
+        <source>skip the update</source>
+        <translation>跳过这次更新</translation>
+    </message>
+    <message>
+        <source>mark it and go on</source>
+        <translation>标记后继续</translation>
+    </message>
+    <message>
+        <source>Evaluation</source>
+        <translation>评估</translation>
+    </message>
+    <message>
+        <source>%1 at the end</source>
+        <translation>结束时评估 %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 every %n step(s)</source>
+        <translation>
+            <numerusform>每 %n 步评估 %1</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>fp32 islands</source>
+        <translation>fp32 孤岛</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Data split, process, compatibility</source>
+        <translation>数据划分、进程、兼容</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thread(s)</source>
+        <translation>
+            <numerusform>%n 个线程</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 · ×%2 per %3 · ×%4</source>
+        <translation>%1 · 每 %3 步 ×%2 · ×%4</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::SetupPage</name>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Undo the last edit (Ctrl+Z)</source>
+        <translation>撤销上一次修改 (Ctrl+Z)</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>重做</translation>
+    </message>
+    <message>
+        <source>Redo (Ctrl+Shift+Z)</source>
+        <translation>重做 (Ctrl+Shift+Z)</translation>
+    </message>
+    <message>
+        <source>Open plan…</source>
+        <translation>打开计划…</translation>
+    </message>
+    <message>
+        <source>Save plan…</source>
+        <translation>保存计划…</translation>
+    </message>
+    <message>
+        <source>Only one mode</source>
+        <translation>只运行一种模式</translation>
+    </message>
+    <message>
+        <source>The engine isn&apos;t there yet; training can start when it is built.</source>
+        <translation>引擎尚未就绪，编译完成后即可训练。</translation>
+    </message>
+    <message>
+        <source>A comparison needs a fresh process for each mode: choose it under “Where?”, or run only one mode.</source>
+        <translation>对照需要每种模式各用一个新进程：请在“何处？”中选择，或只运行一种模式。</translation>
+    </message>
+    <message>
+        <source>%1 can&apos;t run this model here: take it out of the comparison.</source>
+        <translation>%1 无法在此运行该模型：请把它移出对照。</translation>
+    </message>
+    <message>
+        <source>Compare %1</source>
+        <translation>对照 %1</translation>
+    </message>
+    <message>
+        <source>Run %1</source>
+        <translation>运行 %1</translation>
+    </message>
+    <message>
+        <source>waits for the engine, which is not built yet</source>
+        <translation>等待引擎，尚未编译完成</translation>
+    </message>
+    <message>
+        <source>this machine could not be asked</source>
+        <translation>无法查询本机</translation>
+    </message>
+    <message>
+        <source>%1 · batch %2 · %3 %4 · seed %5</source>
+        <translation>%1 · 批大小 %2 · %3 %4 · 种子 %5</translation>
+    </message>
+    <message>
+        <source>Preset %1</source>
+        <translation>预设 %1</translation>
+    </message>
+    <message>
+        <source>Open %1</source>
+        <translation>打开 %1</translation>
+    </message>
+    <message>
+        <source>Open plan</source>
+        <translation>打开计划</translation>
+    </message>
+    <message>
+        <source>Plans (*.json);;All files (*)</source>
+        <translation>计划 (*.json);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Save plan</source>
+        <translation>保存计划</translation>
+    </message>
+    <message>
+        <source>Plan saved: %1</source>
+        <translation>已保存计划：%1</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::StatusStrip</name>
+    <message numerus="yes">
+        <source>%n worker(s)</source>
+        <translation>
+            <numerusform>%n 个工作进程</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Engine not built yet: recordings can be read, training cannot start</source>
+        <translation>引擎尚未编译：可以查看记录，暂不能训练</translation>
+    </message>
+    <message>
+        <source>LibTorch %1 · deterministic</source>
+        <translation>LibTorch %1 · 确定性</translation>
+    </message>
+    <message>
+        <source>LibTorch %1 · not deterministic</source>
+        <translation>LibTorch %1 · 非确定性</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::StepRange</name>
+    <message>
+        <source>Zoom in (+)</source>
+        <translation>放大 (+)</translation>
+    </message>
+    <message>
+        <source>Zoom out (−)</source>
+        <translation>缩小 (−)</translation>
+    </message>
+    <message>
+        <source>Show all steps (0)</source>
+        <translation>显示所有步 (0)</translation>
+    </message>
+    <message>
+        <source>Previous zoom (Backspace)</source>
+        <translation>上一个缩放 (Backspace)</translation>
+    </message>
+    <message>
+        <source>Follow the newest steps (F)</source>
+        <translation>跟随最新的步 (F)</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::StepTableModel</name>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>%1 · %2</source>
+        <translation>%1 · %2</translation>
+    </message>
+    <message>
+        <source>%1 · step</source>
+        <translation>%1 · 步</translation>
+    </message>
+    <message>
+        <source>applied</source>
+        <translation>已应用</translation>
+    </message>
+    <message>
+        <source>skipped, probing</source>
+        <translation>跳过（试探）</translation>
+    </message>
+    <message>
+        <source>skipped, fault</source>
+        <translation>跳过（故障）</translation>
+    </message>
+    <message>
+        <source>not finite</source>
+        <translation>非有限</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::TopBar</name>
+    <message>
+        <source>%1 commands</source>
+        <translation>%1 命令</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Language: English / 中文</source>
+        <translation>语言：English / 中文</translation>
+    </message>
+    <message>
+        <source>Menu</source>
+        <translation>菜单</translation>
+    </message>
+    <message>
+        <source>Menu (F10)</source>
+        <translation>菜单 (F10)</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::TrialCard</name>
+    <message>
+        <source>Trial of this model, one batch</source>
+        <translation>用一个批次试运行此模型</translation>
+    </message>
+    <message>
+        <source>forward and backward in every mode, in a throw-away process</source>
+        <translation>每种模式各做一次前向与反向，在一次性进程中</translation>
+    </message>
+    <message>
+        <source>runs</source>
+        <translation>可运行</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>每步</translation>
+    </message>
+    <message>
+        <source>peak memory</source>
+        <translation>内存峰值</translation>
+    </message>
+    <message>
+        <source>in half precision</source>
+        <translation>半精度部分</translation>
+    </message>
+    <message>
+        <source>headroom</source>
+        <translation>余量</translation>
+    </message>
+    <message>
+        <source>Powers of two between the largest output of any module and the end of the format</source>
+        <translation>任一模块的最大输出与格式上限之间相差的二次幂位数</translation>
+    </message>
+    <message>
+        <source>emulated</source>
+        <translation>模拟</translation>
+    </message>
+    <message>
+        <source>trying…</source>
+        <translation>试运行中…</translation>
+    </message>
+    <message>
+        <source>refuses</source>
+        <translation>拒绝</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>%1 of %2 kinds of op, %3 % of multiply-adds</source>
+        <translation>%2 类算子中的 %1 类，乘加运算的 %3 %</translation>
+    </message>
+    <message>
+        <source>overflows</source>
+        <translation>溢出</translation>
+    </message>
+    <message>
+        <source>%1 bits</source>
+        <translation>%1 位</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::WhatRow</name>
+    <message>
+        <source>What?</source>
+        <translation>什么？</translation>
+    </message>
+    <message>
+        <source>The model %1 can&apos;t take this data.</source>
+        <translation>模型 %1 不能使用此数据。</translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>Presets</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>%1 training and %2 validation samples</source>
+        <translation>%1 个训练样本，%2 个验证样本</translation>
+    </message>
+    <message>
+        <source>%1 training samples, none held out</source>
+        <translation>%1 个训练样本，未留验证集</translation>
+    </message>
+    <message>
+        <source>%1 features, %2 classes</source>
+        <translation>%1 个特征，%2 个类别</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::WhereRow</name>
+    <message>
+        <source>Where?</source>
+        <translation>何处？</translation>
+    </message>
+    <message>
+        <source>auto  –  the first GPU, else the CPU</source>
+        <translation>auto  –  第一块 GPU，否则 CPU</translation>
+    </message>
+    <message>
+        <source>no GPU here</source>
+        <translation>此处没有 GPU</translation>
+    </message>
+    <message>
+        <source>fresh process</source>
+        <translation>新进程</translation>
+    </message>
+    <message>
+        <source>this window&apos;s worker thread</source>
+        <translation>此窗口的工作线程</translation>
+    </message>
+    <message>
+        <source>local ranks</source>
+        <translation>本机多个 rank</translation>
+    </message>
+    <message>
+        <source>several processes can&apos;t train together yet</source>
+        <translation>目前还不能多进程共同训练</translation>
+    </message>
+    <message>
+        <source>join a launcher</source>
+        <translation>加入启动器</translation>
+    </message>
+    <message>
+        <source>torchrun and mpirun can&apos;t be joined yet</source>
+        <translation>目前还不能加入 torchrun 或 mpirun</translation>
+    </message>
+    <message>
+        <source>in this window, one run at a time; a comparison needs a fresh process for each mode</source>
+        <translation>在此窗口中，每次一个运行；对照需要每种模式各用一个新进程</translation>
+    </message>
+    <message>
+        <source>each mode in a process of its own; they take turns, so times are fair</source>
+        <translation>每种模式各用一个进程，轮流计算，用时公平</translation>
+    </message>
+    <message>
+        <source>each mode in a process of its own, one after the other</source>
+        <translation>每种模式各用一个进程，依次进行</translation>
+    </message>
+    <message>
+        <source>each mode in a process of its own, at once: times are shared</source>
+        <translation>每种模式各用一个进程，同时进行：用时互相影响</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Runs in</source>
+        <translation>运行于</translation>
+    </message>
+    <message>
+        <source>worker thread</source>
+        <translation>工作线程</translation>
+    </message>
+    <message>
+        <source>%1 isn&apos;t there: %2</source>
+        <translation>没有 %1：%2</translation>
+    </message>
+    <message>
+        <source>This machine could not be asked: %1</source>
+        <translation>无法查询本机：%1</translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,199 @@
+// The window as a whole: pages by keyboard, language and theme while it runs, what it remembers, a recording opened, its size.
+#include "ui/shell/main_window.h"
+
+#include <QApplication>
+#include <QLabel>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QTest>
+#include <QToolButton>
+
+#include "fake_machine.h"
+#include "fixture_runs.h"
+#include "ui/bridge/theme.h"
+#include "ui/runs/runs_page.h"
+#include "ui/setup/setup_page.h"
+#include "ui/shell/screenshot.h"
+
+namespace mantissa::ui {
+
+class MainWindowTest : public QObject {
+    Q_OBJECT
+
+    /// One window with its surroundings; the settings file outlives it.
+    struct Desk {
+        explicit Desk(const QTemporaryDir& folder)
+            : settings(folder.filePath("settings.ini")), machine(fake::Machine::answering(fake::cpuReport())) {
+            theme.setChoice(Theme::Choice::Light);
+            theme.apply();
+            language.set(settings.text("window/language") == QLatin1String("zh") ? "zh" : "en");
+            SetupOptions setup{folder.filePath("runs").toStdString(), MANTISSA_RESOURCES_DIR "/presets", machine.places(),
+                               trials.starter()};
+            window = std::make_unique<MainWindow>(theme, language, settings, setup);
+            window->show();
+        }
+        ~Desk() {
+            window->close();
+            window.reset();
+            language.set("en");
+        }
+        [[nodiscard]] QToolButton* rail(const char* page) const {
+            return window->findChild<QToolButton*>(QLatin1String("rail.") + QLatin1String(page));
+        }
+        WindowSettings settings;
+        fake::Machine machine;
+        fake::Trials trials;
+        Theme theme;
+        Language language;
+        std::unique_ptr<MainWindow> window;
+    };
+
+  private Q_SLOTS:
+    void initTestCase() { loadResources(); }
+
+    void pagesByRailAndByKeyboard() {
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        QTest::mouseClick(desk.rail("runs"), Qt::LeftButton);
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("runs"));
+        QVERIFY(desk.window->runsPage().isVisible());
+        desk.window->catalog().action("page.live")->trigger();
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("live"));
+        QVERIFY(desk.rail("live")->isChecked());
+        QVERIFY(QTest::qWaitForWindowActive(desk.window.get()));
+        QTest::keyClick(desk.window.get(), Qt::Key_1, Qt::ControlModifier);
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("setup"));
+        // No dead entries: the rail has exactly the pages that are built.
+        QCOMPARE(desk.window->findChildren<QToolButton*>(QRegularExpression("^rail\\.")).size(), 3);
+    }
+
+    void languageChangesWhileItRuns() {
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        auto* compare = desk.window->findChild<QPushButton*>("compareButton");
+        QVERIFY(desk.window->setupPage().startFrom("digits-mlp").ok());
+        QCOMPARE(compare->text(), QStringLiteral("Compare no / fp16 / bf16"));
+        QCOMPARE(desk.rail("setup")->text(), QStringLiteral("Set up"));
+        desk.window->catalog().action("view.language")->trigger();
+        QTRY_COMPARE(desk.rail("setup")->text(), QStringLiteral("设置"));
+        QCOMPARE(compare->text(), QStringLiteral("对照 no / fp16 / bf16"));
+        QCOMPARE(desk.window->catalog().action("app.quit")->text(), QStringLiteral("退出"));
+        desk.window->catalog().action("view.language")->trigger();
+        QTRY_COMPARE(compare->text(), QStringLiteral("Compare no / fp16 / bf16"));
+    }
+
+    void noLabelStaysEnglishInChinese() {
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        QVERIFY(desk.window->setupPage().startFrom("digits-mlp").ok());
+        desk.window->catalog().action("view.language")->trigger();
+        QTRY_VERIFY(desk.window->setupPage().trial().stepMsOfAllModes().has_value());
+        // Words of three letters that are no ids, names or units must not be left in labels and buttons of Set up.
+        const QRegularExpression words("\\b(the|and|this|what|where|how|long|steps|about|training|none|every|open|save|only|runs)\\b",
+                                       QRegularExpression::CaseInsensitiveOption);
+        for (const QLabel* label : desk.window->setupPage().findChildren<QLabel*>()) {
+            if (!label->isVisibleTo(&desk.window->setupPage()) || label->objectName() == QLatin1String("answer")) {
+                continue;
+            }
+            QVERIFY2(!words.match(label->text()).hasMatch(), qPrintable(label->text()));
+        }
+        for (const QPushButton* button : desk.window->setupPage().findChildren<QPushButton*>()) {
+            QVERIFY2(!words.match(button->text()).hasMatch(), qPrintable(button->text()));
+        }
+    }
+
+    void remembersPageLanguageAndTheme() {
+        const QTemporaryDir folder;
+        {
+            Desk desk(folder);
+            desk.window->showPage("runs");
+            desk.window->catalog().action("view.dark")->trigger();
+            QVERIFY(desk.theme.isDark());
+            desk.window->catalog().action("view.language")->trigger();
+            desk.window->resize(1100, 700);
+        }
+        Desk again(folder);
+        QCOMPARE(again.window->currentPage(), QStringLiteral("runs"));
+        QCOMPARE(again.settings.text("window/theme"), QStringLiteral("dark"));
+        QCOMPARE(again.language.code(), QStringLiteral("zh"));
+        QCOMPARE(again.window->size(), QSize(1100, 700));
+    }
+
+    void strangeSettingsFallBack() {
+        const QTemporaryDir folder;
+        {
+            QSettings store(folder.filePath("settings.ini"), QSettings::IniFormat);
+            store.setValue("window/page", "lessons");
+            store.setValue("window/theme", 17);
+            store.setValue("window/geometry", "junk");
+        }
+        Desk desk(folder);
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("setup"));
+        QCOMPARE(desk.settings.text("window/theme"), QStringLiteral("system"));
+    }
+
+    void runSettingsAreNeverKept() {
+        const QTemporaryDir folder;
+        {
+            Desk desk(folder);
+            QVERIFY(desk.window->setupPage().editor().edit("training.seed", "4711"));
+        }
+        QFile file(folder.filePath("settings.ini"));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray kept = file.readAll();
+        QVERIFY(!kept.isEmpty());
+        QVERIFY(!kept.contains("4711"));
+    }
+
+    void opensARecordingAndNamesIt() {
+        const QTemporaryDir folder;
+        fixture::Options ended;
+        ended.ended = true;
+        const auto comparison = fixture::writeComparison(folder.filePath("runs").toStdString(), ended);
+        Desk desk(folder);
+        WindowOptions options;
+        options.open = comparison.folder;
+        QVERIFY(desk.window->follow(options).ok());
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("live"));
+        QTRY_VERIFY2(desk.window->windowTitle().contains("fp16"), qPrintable(desk.window->windowTitle()));
+        desk.window->catalog().action("view.language")->trigger();  // the page is made anew and shows the same
+        QTRY_VERIFY2(desk.window->windowTitle().contains("fp16"), qPrintable(desk.window->windowTitle()));
+        WindowOptions wrong;
+        wrong.open = folder.path().toStdString();
+        const auto refused = desk.window->follow(wrong);
+        QVERIFY(!refused.ok());
+        QVERIFY(refused.error().message.find("comparison.json") != std::string::npos);
+    }
+
+    void unknownPresetIsAnError() {
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        WindowOptions options;
+        options.plan = "digits-cmm";
+        const auto followed = desk.window->follow(options);
+        QVERIFY(!followed.ok());
+        QVERIFY2(describe(followed.error()).find("digits-cnn") != std::string::npos, describe(followed.error()).c_str());
+    }
+
+    void fitsSmallScreens_data() {
+        QTest::addColumn<QString>("language");
+        QTest::newRow("English") << "en";
+        QTest::newRow("Chinese") << "zh";
+    }
+    void fitsSmallScreens() {
+        QFETCH(QString, language);
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        desk.language.set(language);
+        QVERIFY(desk.window->setupPage().startFrom("gated-overflow").ok());
+        QTRY_VERIFY(desk.window->setupPage().trial().stepMsOfAllModes().has_value());
+        const QSize least = desk.window->minimumSizeHint();
+        QVERIFY2(least.width() <= 1024 && least.height() <= 600,
+                 qPrintable(QStringLiteral("%1×%2").arg(least.width()).arg(least.height())));
+    }
+};
+
+}  // namespace mantissa::ui
+
+QTEST_MAIN(mantissa::ui::MainWindowTest)
+#include "main_window_test.moc"

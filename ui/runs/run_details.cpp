@@ -1,0 +1,86 @@
+#include "ui/runs/run_details.h"
+
+#include <QGridLayout>
+#include <QLabel>
+
+#include "ui/bridge/theme.h"
+#include "ui/runs/runs_model.h"
+
+namespace mantissa::ui {
+namespace {
+
+constexpr int columns = 5;
+
+}  // namespace
+
+RunDetails::RunDetails(const Theme& theme, QWidget* parent)
+    : QFrame(parent), m_theme(theme), m_title(new QLabel(this)), m_decision(new QLabel(this)), m_grid(new QGridLayout) {
+    setObjectName(QStringLiteral("runDetails"));
+    setProperty("card", true);
+    m_title->setProperty("title", true);
+    m_decision->setWordWrap(true);
+    m_decision->setTextFormat(Qt::PlainText);
+    m_decision->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_grid->setHorizontalSpacing(18);
+    m_grid->setVerticalSpacing(4);
+    m_grid->setColumnStretch(columns - 1, 1);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(14, 9, 14, 9);
+    column->setSpacing(6);
+    column->addWidget(m_title);
+    column->addWidget(m_decision);
+    column->addLayout(m_grid);
+    hide();
+}
+
+QLabel* RunDetails::cell(int row, int column) {
+    QLayoutItem* item = m_grid->itemAtPosition(row, column);
+    if (item != nullptr) {
+        return static_cast<QLabel*>(item->widget());
+    }
+    auto* label = new QLabel(this);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    label->setWordWrap(column == columns - 1);
+    m_grid->addWidget(label, row, column, Qt::AlignTop);
+    return label;
+}
+
+void RunDetails::show(const RunEntry* entry) {
+    setVisible(entry != nullptr);
+    if (entry == nullptr) {
+        return;
+    }
+    QStringList title{QString::fromStdString(entry->name)};
+    for (const std::string& part : {entry->model, entry->dataset}) {
+        if (!part.empty()) {
+            title << QString::fromStdString(part);
+        }
+    }
+    m_title->setText(title.join(QStringLiteral(" · ")));
+    const std::string& sentence = entry->problem.empty() ? entry->decisionText : entry->problem;
+    m_decision->setText(QString::fromStdString(sentence));
+    m_decision->setVisible(!sentence.empty());
+    const int known = m_grid->rowCount();
+    for (int row = 0; row < std::max(known, static_cast<int>(entry->runs.size())); ++row) {
+        const bool shown = row < static_cast<int>(entry->runs.size());
+        for (int column = 0; column < columns; ++column) {
+            if (shown || row < known) {
+                cell(row, column)->setVisible(shown);
+            }
+        }
+        if (shown) {
+            const RunOfEntry& run = entry->runs[static_cast<size_t>(row)];
+            cell(row, 0)->setText(QLatin1String(to_string(run.mode)));
+            cell(row, 0)->setStyleSheet(
+                QStringLiteral("font-weight:600;color:%1").arg(m_theme.modeColour(run.mode).name()));
+            cell(row, 1)->setText(RunsModel::stateText(run.state));
+            cell(row, 2)->setText(run.plannedSteps > 0 ? tr("step %1 of %2").arg(run.steps).arg(run.plannedSteps)
+                                                       : tr("step %1").arg(run.steps));
+            cell(row, 3)->setText(tr("loss %1").arg(RunsModel::lossText(run.finalLoss)));
+            cell(row, 4)->setText(QString::fromStdString(run.stateReason));
+            cell(row, 4)->setProperty("muted", true);
+        }
+    }
+}
+
+}  // namespace mantissa::ui

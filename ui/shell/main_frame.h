@@ -1,0 +1,48 @@
+#pragma once
+// What the window is made of: bar above, rail on the left, the pages, strip below, the sample's line above a page. Only layout,
+// texts of the rail and colours; the window decides what is shown.
+#include <QHash>
+#include <QWidget>
+
+class QStackedWidget;
+
+namespace mantissa::ui {
+
+class ActionCatalog;
+class PageRail;
+class SampleBanner;
+class StatusStrip;
+class Theme;
+class TopBar;
+
+class MainFrame : public QWidget {
+    Q_OBJECT
+  public:
+    MainFrame(const Theme& theme, const ActionCatalog& catalog, QWidget* parent = nullptr);
+
+    /// `id` names the page, its icon and its action "page.<id>".
+    void addPage(const QString& id, QWidget* page);
+    [[nodiscard]] bool hasPage(const QString& id) const { return m_pages.contains(id); }
+    void showPage(const QString& id);
+    void retranslate();
+    [[nodiscard]] TopBar& bar() { return *m_bar; }
+    [[nodiscard]] StatusStrip& strip() { return *m_strip; }
+    [[nodiscard]] SampleBanner& sample() { return *m_sample; }
+
+  Q_SIGNALS:
+    void pageChosen(const QString& id);
+
+  private:
+    void takeTheme();
+
+    const Theme& m_theme;
+    const ActionCatalog& m_catalog;
+    TopBar* m_bar;
+    PageRail* m_rail;
+    QStackedWidget* m_stack;
+    StatusStrip* m_strip;
+    SampleBanner* m_sample;
+    QHash<QString, QWidget*> m_pages;
+};
+
+}  // namespace mantissa::ui

@@ -1,0 +1,220 @@
+#include "ui/shell/main_window.h"
+
+#include <QCloseEvent>
+
+#include "ui/bridge/retranslation.h"
+#include "ui/bridge/theme.h"
+#include "ui/bridge/run_controller.h"
+#include "ui/runs/runs_page.h"
+#include "ui/setup/setup_page.h"
+#include "ui/shell/command_palette.h"
+#include "ui/shell/dialogs.h"
+#include "ui/shell/icons.h"
+#include "ui/shell/live_host.h"
+#include "ui/shell/main_frame.h"
+#include "ui/shell/startup.h"
+#include "ui/shell/sample_banner.h"
+#include "ui/shell/status_strip.h"
+#include "ui/shell/top_bar.h"
+
+namespace mantissa::ui {
+
+MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& settings, const SetupOptions& setup, QWidget* parent)
+    : QMainWindow(parent), m_theme(theme), m_language(language), m_settings(settings) {
+    setWindowIcon(applicationIcon());
+    m_palette = new CommandPalette(m_catalog, this);
+    m_setup = new SetupPage(theme, setup, this);
+    m_runs = new RunsPage(theme, setup.runs, this);
+    m_live = new LiveHost(theme, this);
+    m_frame = new MainFrame(theme, m_catalog, this);
+    setCentralWidget(m_frame);
+    m_frame->addPage(QStringLiteral("setup"), m_setup);
+    m_frame->addPage(QStringLiteral("live"), m_live);
+    m_frame->addPage(QStringLiteral("runs"), m_runs);
+    connectPages();
+    connectActions();
+    auto* texts = new Retranslation(this);
+    texts->bind([this] { retranslate(); });
+    if (!restoreGeometry(settings.geometry())) {
+        resize(1280, 800);
+    }
+    showPage(settings.text("window/page"));
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::connectPages() {
+    connect(m_frame, &MainFrame::pageChosen, this, &MainWindow::showPage);
+    connect(m_setup, &SetupPage::started, this, [this](const auto& folder, bool) {
+        m_settings.setText("window/sample_seen", QStringLiteral("yes"));
+        m_live->open(folder, m_setup->starter().hasThreadRun() ? m_setup->starter().threadControl() : nullptr);
+        m_frame->sample().hide();
+        m_runs->refresh();
+        showPage(QStringLiteral("live"));
+    });
+    connect(m_setup, &SetupPage::planLineChanged, this, &MainWindow::refreshTitle);
+    connect(m_setup, &SetupPage::message, this, &MainWindow::say);
+    connect(&m_setup->probe(), &MachineProbe::changed, this, &MainWindow::refreshMachine);
+    connect(&m_setup->starter(), &JobStarter::threadRunEnded, m_live, &LiveHost::threadRunEnded);
+    connect(m_live, &LiveHost::titleChanged, this, &MainWindow::refreshTitle);
+    connect(m_live, &LiveHost::failed, this, &MainWindow::say);
+    connect(m_live, &LiveHost::setUpRequested, this, [this] { showPage(QStringLiteral("setup")); });
+    connect(m_live, &LiveHost::sampleRequested, this, &MainWindow::showSample);
+    connect(m_runs, &RunsPage::openRequested, this, [this](const auto& folder) { openFolder(folder); });
+    connect(m_runs, &RunsPage::message, this, &MainWindow::say);
+    connect(m_runs, &RunsPage::workersChanged, &m_frame->strip(), &StatusStrip::setWorkers);
+    connect(&m_frame->sample(), &SampleBanner::tryHere, this, &MainWindow::startWhenReady);
+    connect(&m_frame->sample(), &SampleBanner::dismissed, this, [this] {
+        m_frame->sample().hide();
+        showPage(QStringLiteral("setup"));
+    });
+}
+
+void MainWindow::bind(const char* action, std::function<void()> todo) {
+    connect(m_catalog.action(action), &QAction::triggered, this, std::move(todo));
+}
+
+void MainWindow::connectActions() {
+    for (QAction* action : m_catalog.actions()) {
+        addAction(action);
+    }
+    bind("plan.open", [this] { showPage(QStringLiteral("setup")), m_setup->openPlan(); });
+    bind("plan.save", [this] { m_setup->savePlan(); });
+    bind("runs.open_folder", [this] { askForFolder(); });
+    bind("app.quit", [this] { close(); });
+    bind("edit.undo", [this] { m_setup->editor().undoStack().undo(); });
+    bind("edit.redo", [this] { m_setup->editor().undoStack().redo(); });
+    bind("run.start", [this] { m_setup->startComparison(); });
+    bind("run.pause", [this] { m_live->controller().pauseOrResume(); });
+    bind("run.step", [this] { m_live->controller().stepOnce(); });
+    bind("run.stop", [this] { m_live->controller().stop(); });
+    bind("run.trial", [this] { m_setup->trial().again(); });
+    bind("run.probe", [this] { m_setup->probe().ask(); });
+    for (const char* page : {"page.setup", "page.live", "page.runs"}) {
+        bind(page, [this, id = QString::fromLatin1(page + 5)] { showPage(id); });
+    }
+    bind("view.palette", [this] { m_palette->openOver(this); });
+    bind("view.refresh", [this] { m_runs->refresh(); });
+    for (const char* theme : {"view.system", "view.light", "view.dark"}) {
+        bind(theme, [this, name = QString::fromLatin1(theme + 5)] { chooseTheme(name); });
+    }
+    bind("view.language", [this] {
+        m_language.toggle();
+        m_settings.setText("window/language", m_language.code());
+    });
+    bind("help.about", [this] { showAbout(this); });
+}
+
+void MainWindow::showPage(const QString& id) {
+    m_page = m_frame->hasPage(id) ? id : QStringLiteral("setup");
+    m_frame->showPage(m_page);
+    m_frame->sample().setVisible(m_page == QLatin1String("live") && m_live->isSample());
+    refreshTitle();
+}
+
+void MainWindow::openFolder(const std::filesystem::path& folder) {
+    m_live->open(folder, nullptr);
+    showPage(QStringLiteral("live"));
+}
+
+void MainWindow::showSample() {
+    if (const auto sample = sampleFolder()) {
+        m_live->openSample(*sample);
+        showPage(QStringLiteral("live"));
+    } else {
+        say(tr("This installation has no recorded sample."));
+    }
+}
+
+Result<void> MainWindow::follow(const WindowOptions& options) {
+    MachineSources sources = planSourcesOfMachine();
+    const std::string plan = options.plan.empty() ? "digits-cnn" : options.plan;
+    if (auto taken = m_setup->startFrom(plan, std::move(sources.layers)); !taken) {
+        return taken;
+    }
+    m_setup->showProblem(sources.problem);
+    if (!options.page.isEmpty()) {
+        showPage(options.page);
+    }
+    if (!options.open.empty()) {
+        if (auto readable = checkFolder(options.open); !readable) {
+            return readable;
+        }
+        m_live->open(options.open, nullptr);
+        showPage(options.page.isEmpty() ? QStringLiteral("live") : options.page);
+    } else if (options.startComparison) {
+        startWhenReady();
+    } else if (options.page.isEmpty() && m_settings.text("window/sample_seen") == QLatin1String("no") && sampleFolder()) {
+        showSample();
+    }
+    return {};
+}
+
+void MainWindow::startWhenReady() {
+    m_startPending = m_setup->probe().state() != MachineProbe::State::Known;
+    if (!m_startPending) {
+        m_setup->startComparison();
+    } else if (m_page != QLatin1String("live")) {
+        showPage(QStringLiteral("setup"));
+    }
+}
+
+void MainWindow::refreshMachine() {
+    const MachineProbe& probe = m_setup->probe();
+    const MachineLine line = machineLine(probe, m_setup->editor().plan());
+    m_frame->strip().setDevice(line.device, line.details);
+    const bool missing = probe.state() == MachineProbe::State::NoEngine;
+    m_frame->strip().setEngine(QString::fromStdString(probe.report().torch_version), m_setup->editor().plan().training.deterministic,
+                       missing);
+    m_frame->sample().setReady(!missing, missing ? tr("The engine is still being built; the button waits for it.") : QString());
+    if (m_startPending && probe.state() == MachineProbe::State::Known) {
+        m_startPending = false;
+        m_setup->startComparison();
+    }
+}
+
+void MainWindow::refreshTitle() {
+    if (m_page == QLatin1String("live") && !m_live->title().isEmpty()) {
+        m_frame->bar().setTitle(m_live->title(), m_live->subtitle());
+    } else if (m_page == QLatin1String("runs")) {
+        m_frame->bar().setTitle(tr("Runs"), m_runs->folderText());
+    } else {
+        m_frame->bar().setTitle(tr("New comparison"), m_setup->planLine());
+    }
+    setWindowTitle(m_frame->bar().title() + QStringLiteral(" – Mantissa"));
+}
+
+void MainWindow::chooseTheme(const QString& name) {
+    m_theme.setChoice(themeChoice(name));
+    m_settings.setText("window/theme", name);
+}
+
+void MainWindow::retranslate() {
+    m_catalog.retranslate();
+    m_frame->retranslate();
+    m_live->setLanguage(m_language.code());
+    refreshMachine();
+    refreshTitle();
+}
+
+void MainWindow::askForFolder() {
+    askForRunFolder(this, m_runs->folderText(), [this](const QString& name) {
+        if (const auto readable = checkFolder(name.toStdString()); readable) {
+            openFolder(name.toStdString());
+        } else {
+            say(QString::fromStdString(describe(readable.error())));
+        }
+    });
+}
+
+void MainWindow::say(const QString& sentence) {
+    m_frame->strip().showMessage(sentence);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    m_settings.setGeometry(saveGeometry());
+    m_settings.setText("window/page", m_page);
+    QMainWindow::closeEvent(event);
+}
+
+}  // namespace mantissa::ui

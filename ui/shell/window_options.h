@@ -1,0 +1,28 @@
+#pragma once
+// What the workbench's command line asks for, as values.
+#include <QSize>
+#include <QString>
+#include <QStringList>
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+
+namespace mantissa::ui {
+
+struct WindowOptions {
+    std::string plan;               // preset name or plan file to begin with; empty = the default preset
+    bool startComparison = false;   // --compare: press the button as soon as the engine answers
+    std::filesystem::path open;     // a run or comparison folder
+    std::filesystem::path runs;     // --runs-dir
+    QString page, theme, language;  // empty = as last time
+    QSize size;
+    // Pictures of the window, for tests and documentation.
+    QString screenshot;
+    int screenshotAfterMs = 0;
+
+    [[nodiscard]] static Result<WindowOptions> parse(const QStringList& arguments);
+    [[nodiscard]] static QString help();
+};
+
+}  // namespace mantissa::ui
