@@ -45,9 +45,9 @@ Result<Subject> read_run_subject(const std::filesystem::path& folder, std::strin
     subject.record.modes = {run->summary.mode};
     subject.evidence.modes = subject.record.modes;
     subject.evidence.runs.push_back(std::move(run).value());
-    auto judged = judge_evidence(std::move(subject.record), subject.evidence, language);
+    auto judged = judge_run(folder, language);
     if (!judged) return judged.error();
-    subject.record = std::move(judged).value();
+    subject.record.verdicts = std::move(judged).value().verdicts;
     return subject;
 }
 

@@ -1,5 +1,6 @@
 #include "judge/judge.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
@@ -11,16 +12,35 @@
 
 namespace mantissa {
 
+namespace {
+
+/// The runs that a run is judged beside: those of its comparison, as long as that is there, else itself alone.
+ComparisonEvidence companions_of(RunEvidence run) {
+    ComparisonEvidence evidence;
+    const std::filesystem::path runs = std::filesystem::absolute(run.summary.run_dir).parent_path();
+    if (!run.summary.comparison_id.empty()) {
+        const auto record = read_comparison(comparison_folder(runs, run.summary.comparison_id));
+        auto all = record ? load_comparison_evidence(*record) : Result<ComparisonEvidence>(record.error());
+        const auto is_it = [&](const RunEvidence& other) { return other.summary.mode == run.summary.mode; };
+        if (all && std::any_of(all->runs.begin(), all->runs.end(), is_it)) return std::move(all).value();
+    }
+    evidence.modes = {run.summary.mode};
+    evidence.runs.push_back(std::move(run));
+    return evidence;
+}
+
+}  // namespace
+
 Result<JudgedRun> judge_run(const std::filesystem::path& run_folder, std::string_view language) {
     const auto texts = text_catalogue(language);
     if (!texts) return texts.error();
     auto run = load_run_evidence(run_folder);
     if (!run) return run.error();
-    ComparisonEvidence evidence;
-    evidence.modes = {run->summary.mode};
-    evidence.runs.push_back(std::move(run).value());
-    const Case all(evidence);
-    return JudgedRun{evidence.runs.front().summary, fill_findings(apply_rules(all), **texts)};
+    const RunSummary summary = run->summary;
+    const ComparisonEvidence evidence = companions_of(std::move(run).value());
+    std::vector<Finding> findings = apply_rules(Case(evidence));
+    std::erase_if(findings, [&](const Finding& finding) { return !finding.mode.empty() && finding.mode != to_string(summary.mode); });
+    return JudgedRun{summary, fill_findings(findings, **texts)};
 }
 
 Result<ComparisonRecord> judge_comparison(const std::filesystem::path& comparison_folder, std::string_view language) {

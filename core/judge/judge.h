@@ -16,7 +16,7 @@ struct JudgedRun {
     std::vector<Verdict> verdicts;  // in the article's order
 };
 
-/// A single run. Without a control, a non-finite run is "cause open".
+/// A single run, beside those of its comparison if it has one. Without a control, a non-finite run is "cause open".
 Result<JudgedRun> judge_run(const std::filesystem::path& run_folder, std::string_view language);
 /// Reads comparison.json and all its run folders, and fills fairness and verdicts; the decision once every run has ended.
 /// The caller writes the record.

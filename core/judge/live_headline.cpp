@@ -17,6 +17,11 @@ struct Sentence {
     int weight = 0;  // the heaviest is said
 };
 
+std::string filled(const TextCatalogue& texts, const Sentence& sentence) {
+    const auto text = texts.fill(sentence.key, sentence.values);
+    return text ? *text : describe(text.error());
+}
+
 bool goes_on(const LiveRunState& run) { return !is_end_state(run.state) && run.state != RunState::Queued; }
 
 TextValues base_values(const LiveRunState& run) {
@@ -64,21 +69,28 @@ Sentence state_sentence(const LiveRunState& run) {
     return {"", values, "ok", 0};
 }
 
-std::string joined_modes(const std::vector<LiveRunState>& runs, bool (*wanted)(const LiveRunState&), std::size_t& count) {
-    std::vector<Precision> modes;
+/// "no, fp16 and bf16" in the words of the language.
+std::string joined_modes(const std::vector<LiveRunState>& runs, const TextCatalogue& texts, bool (*wanted)(const LiveRunState&),
+                         std::size_t& count) {
+    std::vector<std::string> names;
     for (const LiveRunState& run : runs) {
-        if (wanted(run)) modes.push_back(run.mode);
+        if (wanted(run)) names.emplace_back(to_string(run.mode));
     }
-    count = modes.size();
-    return mode_list(modes);
+    count = names.size();
+    std::string list;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) list += filled(texts, {i + 1 == names.size() ? "headlines.list.and" : "headlines.list.comma", {}, "", 0});
+        list += names[i];
+    }
+    return list;
 }
 
-Sentence calm_sentence(const std::vector<LiveRunState>& runs) {
+Sentence calm_sentence(const std::vector<LiveRunState>& runs, const TextCatalogue& texts) {
     const auto all_in = [&](RunState state) {
         return std::all_of(runs.begin(), runs.end(), [&](const LiveRunState& run) { return run.state == state; });
     };
     std::size_t count = 0;
-    TextValues values{{"modes", joined_modes(runs, [](const LiveRunState&) { return true; }, count)}};
+    TextValues values{{"modes", joined_modes(runs, texts, [](const LiveRunState&) { return true; }, count)}};
     values["count"] = std::to_string(count);
     if (all_in(RunState::Finished)) return {"headlines.finished", values, "ok", 0};
     if (all_in(RunState::Queued)) return {"headlines.queued", values, "ok", 0};
@@ -95,11 +107,6 @@ Sentence calm_sentence(const std::vector<LiveRunState>& runs) {
     values["planned"] = readable_count(planned);
     values["probing"] = readable_count(probing);
     return {probing > 0 ? "headlines.training_probing" : "headlines.training", values, "ok", 0};
-}
-
-std::string filled(const TextCatalogue& texts, const Sentence& sentence) {
-    const auto text = texts.fill(sentence.key, sentence.values);
-    return text ? *text : describe(text.error());
 }
 
 }  // namespace
@@ -122,7 +129,7 @@ LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_vi
         if (sentence.weight > 0 && worst.weight > 0) ++others;
         if (sentence.weight > worst.weight) worst = sentence;
     }
-    if (worst.weight == 0) worst = calm_sentence(runs);
+    if (worst.weight == 0) worst = calm_sentence(runs, **texts);
     LiveHeadline headline{filled(**texts, worst), worst.severity};
     if (worst.weight == 0) return headline;
     const std::string gap = (*texts)->language() == "zh" ? "" : " ";
@@ -130,7 +137,7 @@ LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_vi
     std::size_t count = 0;
     // A run with a bad value that goes on (mark) is what the first sentence is about.
     const auto fine = [](const LiveRunState& run) { return goes_on(run) && state_sentence(run).weight == 0; };
-    const std::string going = joined_modes(runs, fine, count);
+    const std::string going = joined_modes(runs, **texts, fine, count);
     if (count > 0) {
         headline.text += gap + filled(**texts, {"headlines.go_on", {{"modes", going}, {"count", std::to_string(count)}}, "", 0});
     }

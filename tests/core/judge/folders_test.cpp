@@ -61,6 +61,18 @@ TEST(JudgeFolders, ASingleRunKeepsItsVerdicts) {
     EXPECT_EQ((*again)[0].text, judged->verdicts[0].text);
 }
 
+TEST(JudgeFolders, ARunOfAComparisonIsJudgedBesideItsControl) {
+    const TemporaryFolder runs;
+    const auto folder = write_comparison_folder(runs.path(), gated());
+    const auto record = read_comparison(folder);
+    ASSERT_TRUE(record.ok());
+    EXPECT_THAT(codes(judge_run(record->run_dirs[1], "en")->verdicts), ::testing::ElementsAre("activation_overflow"));
+    EXPECT_THAT(codes(judge_run(record->run_dirs[2], "en")->verdicts),
+                ::testing::ElementsAre("same_within_noise", "memory_not_lower"));
+    std::filesystem::remove_all(folder);  // the comparison is gone: so is the control
+    EXPECT_THAT(codes(judge_run(record->run_dirs[1], "en")->verdicts), ::testing::ElementsAre("cause_open"));
+}
+
 TEST(JudgeFolders, PlanFactsComeFromTheSourcedPlan) {
     const TemporaryFolder runs;
     const auto evidence = load_run_evidence(write_run(runs.path(), gated().runs[1]));
