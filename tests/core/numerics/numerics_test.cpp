@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "engine/autocast_scope.h"
+#include "numerics/dtype_names.h"
+#include "numerics/op_counter.h"
+#include "numerics/output_meter.h"
+#include "torch_pch.h"
+
+namespace mantissa {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+const OpDtypeRow* find(const std::vector<OpDtypeRow>& rows, const std::string& phase, const std::string& op,
+                       const std::string& dtype) {
+    for (const OpDtypeRow& row : rows) {
+        if (row.phase == phase && row.op == op && row.dtype == dtype) return &row;
+    }
+    return nullptr;
+}
+
+TEST(OpCounter, CountsMultiplyAddsOfALinearLayer) {
+    const auto weight = torch::randn({5, 3}).requires_grad_(), bias = torch::zeros({5}).requires_grad_();
+    const auto input = torch::randn({7, 3});
+    OpCounter counter;
+    const auto loss = torch::linear(input, weight, bias).sum();
+    counter.set_phase(OpPhase::Backward);
+    loss.backward();
+    const auto rows = counter.rows(4);
+    const OpDtypeRow* forward = find(rows, "forward", "addmm", "float32");
+    ASSERT_NE(forward, nullptr);
+    EXPECT_EQ(forward->multiply_adds, 7 * 3 * 5);
+    EXPECT_EQ(forward->calls, 1);
+    EXPECT_EQ(forward->step, 4);
+    const OpDtypeRow* backward = find(rows, "backward", "mm", "float32");  // the weight's; the input needs none
+    ASSERT_NE(backward, nullptr);
+    EXPECT_EQ(backward->multiply_adds, 7 * 3 * 5);
+    EXPECT_EQ(counter.totals().multiply_adds, 2 * 7 * 3 * 5);
+    EXPECT_EQ(counter.totals().multiply_adds_half, 0);
+    EXPECT_EQ(counter.callback_error(), "");
+}
+
+class HalfModes : public testing::TestWithParam<at::ScalarType> {};
+
+TEST_P(HalfModes, CountsConvolutionsInTheirTypeOnce) {
+    const auto weight = torch::randn({6, 2, 3, 3}).requires_grad_();
+    const auto input = torch::randn({4, 2, 8, 8}).requires_grad_();
+    OpCounter counter;
+    torch::Tensor loss;
+    {
+        const AutocastScope autocast(at::kCPU, GetParam());
+        loss = torch::conv2d(input, weight, {}, 1, 1).to(torch::kFloat).sum();
+    }
+    counter.set_phase(OpPhase::Backward);
+    loss.backward();
+    const std::int64_t once = 4LL * 6 * 8 * 8 * 2 * 9;
+    const auto rows = counter.rows(0);
+    const OpDtypeRow* forward = find(rows, "forward", "convolution", dtype_name(GetParam()));
+    ASSERT_NE(forward, nullptr);
+    EXPECT_EQ(forward->multiply_adds, once);
+    const OpDtypeRow* backward = find(rows, "backward", "convolution_backward", dtype_name(GetParam()));
+    ASSERT_NE(backward, nullptr);
+    EXPECT_EQ(backward->multiply_adds, 2 * once);
+    EXPECT_EQ(counter.totals().multiply_adds, 3 * once);
+    EXPECT_EQ(counter.totals().multiply_adds_half, 3 * once);
+    EXPECT_GE(counter.totals().op_kinds_half, 2);
+    EXPECT_EQ(counter.callback_error(), "");
+}
+INSTANTIATE_TEST_SUITE_P(Types, HalfModes, testing::Values(at::kHalf, at::kBFloat16));
+
+TEST(OpCounter, BatchedProducts) {
+    OpCounter counter;
+    torch::bmm(torch::ones({2, 3, 4}), torch::ones({2, 4, 5}));
+    torch::baddbmm(torch::ones({2, 3, 5}), torch::ones({2, 3, 4}), torch::ones({2, 4, 5}));
+    EXPECT_EQ(counter.totals().multiply_adds, 2 * 2 * 3 * 4 * 5);
+}
+
+TEST(OpCounter, PausedSeesNothingAndDisarmsWithItsEnd) {
+    {
+        OpCounter counter;
+        counter.pause();
+        torch::mm(torch::ones({2, 2}), torch::ones({2, 2}));
+        EXPECT_TRUE(counter.rows(0).empty());
+        counter.resume();
+        torch::mm(torch::ones({2, 2}), torch::ones({2, 2}));
+        EXPECT_EQ(counter.totals().multiply_adds, 8);
+    }
+    OpCounter next;  // a second one is possible now, and starts from nothing
+    EXPECT_TRUE(next.rows(0).empty());
+}
+
+TEST(OpCounter, KeepsTheOpThatRefused) {
+    OpCounter counter;
+    EXPECT_THROW(torch::mm(torch::ones({2, 3}), torch::ones({2, 3})), c10::Error);
+    EXPECT_EQ(counter.op_of_last_failure(), "mm");
+}
+
+TEST(OutputMeter, NamesTheFirstPlaceThatTurnedFiniteIntoInf) {
+    OutputMeter meter;
+    const auto big = torch::full({2}, 300.0f, torch::kHalf), product = big * big;
+    meter.read("hidden", "", {torch::ones({2})}, big);
+    meter.read("gate", "mul", {big, big}, product);
+    meter.read("gate", "", {big}, product);
+    meter.read("head", "", {product}, product - product);
+    const OutputReading* first = meter.first_nonfinite();
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first->module, "gate");
+    EXPECT_EQ(first->op, "mul");
+    EXPECT_EQ(first->largest, infinity);
+    EXPECT_EQ(first->operands_largest, (std::vector<double>{300, 300}));
+    EXPECT_EQ(first->dtype, "float16");
+    EXPECT_TRUE(meter.readings().back().holds_nan);
+    EXPECT_EQ(*headroom_bits(Precision::Fp16, meter), -infinity);
+}
+
+TEST(OutputMeter, HeadroomIsThatOfTheLargestOutput) {
+    OutputMeter meter;
+    EXPECT_FALSE(headroom_bits(Precision::Fp16, meter).has_value());
+    meter.read("a", "", {}, torch::tensor({-65504.0f / 4, 1.0f}));
+    meter.read("b", "", {}, torch::tensor({3.0f}));
+    EXPECT_EQ(meter.largest()->module, "a");
+    EXPECT_NEAR(*headroom_bits(Precision::Fp16, meter), 2.0, 1e-9);
+    EXPECT_NEAR(*headroom_bits(Precision::Bf16, meter), std::log2(3.3895313892515355e38 / 16376), 1e-9);
+    EXPECT_EQ(meter.first_nonfinite(), nullptr);
+}
+
+TEST(OutputMeter, IntegersAndEmptyTensorsSayNothing) {
+    OutputMeter meter;
+    meter.read("labels", "", {}, torch::tensor({1, 2}, torch::kLong));
+    meter.read("none", "", {}, torch::empty({0}));
+    EXPECT_EQ(meter.first_nonfinite(), nullptr);
+    EXPECT_FALSE(headroom_bits(Precision::Fp16, meter).has_value());
+}
+
+TEST(DtypeNames, AreThoseOfRecordings) {
+    EXPECT_STREQ(dtype_name(at::kFloat), "float32");
+    EXPECT_STREQ(dtype_name(at::kHalf), "float16");
+    EXPECT_STREQ(dtype_name(at::kBFloat16), "bfloat16");
+    EXPECT_TRUE(is_half(at::kHalf) && is_half(at::kBFloat16));
+    EXPECT_FALSE(is_half(at::kFloat) || is_half(at::kDouble));
+}
+
+}  // namespace
+}  // namespace mantissa
