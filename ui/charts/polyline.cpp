@@ -24,6 +24,31 @@ void appendColumn(QList<QPointF>& piece, const DecimatedColumn& column) {
     piece.append({column.x_last, isRising ? column.max : column.min});
 }
 
+/// Split where a gap is wider than `thinnest` pixels (one that is thinner than a pixel can't be drawn).
+std::vector<QList<QPointF>> piecesOf(const DecimatedLine& line, int thinnest) {
+    std::vector<QList<QPointF>> pieces;
+    int lastPixel = 0;
+    for (const DecimatedColumn& column : line.columns) {
+        if (column.finite == 0) {
+            continue;  // the next finite column knows of the gap
+        }
+        if (pieces.empty() || (column.gap_before && column.pixel > lastPixel + thinnest)) {
+            pieces.emplace_back();
+            if (pieces.size() == 1 && line.before && !column.gap_before) {
+                pieces.back().append({line.before->x, line.before->y});
+            }
+        }
+        appendColumn(pieces.back(), column);
+        lastPixel = column.pixel;
+    }
+    if (line.after && !pieces.empty()) {
+        pieces.back().append({line.after->x, line.after->y});
+    } else if (line.columns.empty() && line.before && line.after) {
+        pieces.push_back({{line.before->x, line.before->y}, {line.after->x, line.after->y}});
+    }
+    return pieces;
+}
+
 /// A lone finite step between bad ones is a line of no length, which nothing paints: it gets the width of a dot.
 void widenDots(std::vector<QList<QPointF>>& pieces, double pixel) {
     for (QList<QPointF>& piece : pieces) {
@@ -48,27 +73,10 @@ Polyline makePolyline(std::span<const double> x, std::span<const double> y, XSpa
     Polyline line;
     const int width = std::min(columns, mostPointsPerLine / 2 - 1);
     const DecimatedLine decimated = decimate(x.first(std::min(x.size(), y.size())), y, visible.from, visible.to, width);
-    int lastPixel = -2;
-    for (const DecimatedColumn& column : decimated.columns) {
-        if (column.finite == 0) {
-            lastPixel = -2;  // a whole column without a finite value: the gap can be seen
-            continue;
-        }
-        // A gap thinner than a pixel can't be drawn; the mark above and the ledger below show its steps all the same.
-        const bool isApart = lastPixel < 0 || (column.gap_before && column.pixel > lastPixel + 1);
-        if (isApart) {
-            line.pieces.emplace_back();
-            if (line.pieces.size() == 1 && decimated.before && !column.gap_before) {
-                line.pieces.back().append({decimated.before->x, decimated.before->y});
-            }
-        }
-        appendColumn(line.pieces.back(), column);
-        lastPixel = column.pixel;
-    }
-    if (decimated.after && lastPixel >= 0) {
-        line.pieces.back().append({decimated.after->x, decimated.after->y});
-    } else if (decimated.columns.empty() && decimated.before && decimated.after) {
-        line.pieces.push_back({{decimated.before->x, decimated.before->y}, {decimated.after->x, decimated.after->y}});
+    // Every piece is a series of Qt Charts, and hundreds of those would hold up the window: with too many gaps the thinnest ones
+    // are drawn over. The marks above and the ledger below show their steps all the same.
+    for (int thinnest = 1; thinnest == 1 || line.pieces.size() > mostPiecesPerLine; thinnest *= 2) {
+        line.pieces = piecesOf(decimated, thinnest);
     }
     widenDots(line.pieces, visible.width() / std::max(columns, 1));
     line.isEmpty = !std::isfinite(decimated.min);

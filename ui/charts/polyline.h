@@ -18,6 +18,8 @@ struct Polyline {
 
 /// The most points that `makePolyline` gives for one line, however long the run is.
 inline constexpr int mostPointsPerLine = 2000;
+/// And the most pieces of it.
+inline constexpr std::size_t mostPiecesPerLine = 48;
 
 /// `columns`: pixels of the plot; `x` may be longer than `y` (a view that waits for the control).
 [[nodiscard]] Polyline makePolyline(std::span<const double> x, std::span<const double> y, XSpan visible, int columns);

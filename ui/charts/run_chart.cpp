@@ -10,6 +10,21 @@
 #include "ui/charts/run_chart_curve.h"
 
 namespace mantissa::ui {
+namespace {
+
+/// In a small chart round numbers of a logarithm can come too close for their texts.
+void dropCrowdedTicks(ChartScene& scene) {
+    constexpr double closest = 13;
+    std::vector<AxisTick> kept;
+    for (AxisTick& tick : scene.yTicks) {
+        if (kept.empty() || std::abs(scene.toPixelY(kept.back().position) - scene.toPixelY(tick.position)) >= closest) {
+            kept.push_back(std::move(tick));
+        }
+    }
+    scene.yTicks = std::move(kept);
+}
+
+}  // namespace
 
 RunChart::RunChart(Theme& theme, StepRange& range, QWidget* parent)
     : QChartView(new QChart, parent), m_theme(theme), m_range(range), m_xAxis(new QValueAxis(this)),
@@ -210,6 +225,7 @@ void RunChart::updateAxes() {
     const bool hasX = longest() || m_range.whole().width() > 4;
     m_scene.xTicks = !hasX ? std::vector<AxisTick>() : xTicks(m_scene.x.from, m_scene.x.to, std::max(2, static_cast<int>(m_scene.plot.width() / 90)),
                             m_options.x);
+    dropCrowdedTicks(m_scene);
     m_scene.emptyText = isEmpty ? m_emptyText : QString();
 }
 

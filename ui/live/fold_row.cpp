@@ -12,8 +12,9 @@ FoldRow::FoldRow(QWidget* parent)
     m_contents->setContentsMargins(0, 0, 0, 0);
     m_contents->setSpacing(6);
     m_row->setSpacing(2);
-    m_row->addStretch(1);
-    m_row->addWidget(m_note);
+    m_row->addWidget(m_note, 1);
+    m_note->setWordWrap(true);  // a long reason must not make the page wider than the window
+    m_note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_note->setObjectName(QStringLiteral("fairness"));
     m_contents->addLayout(m_row);
 }

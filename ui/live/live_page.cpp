@@ -75,7 +75,7 @@ void LivePage::build() {
     column->addWidget(m_headlineBar);
     column->addWidget(m_strips);
     column->addWidget(m_loss, 9);
-    column->addWidget(buildSmallCharts(), 1);
+    column->addWidget(buildSmallCharts(), 2);
     buildFolds();
     column->addWidget(m_folds);
     m_scroll = new QScrollArea(this);

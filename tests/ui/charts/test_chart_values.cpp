@@ -61,6 +61,7 @@ class TestChartValues : public QObject {
     void lineKeepsExtremesAndItsBound();
     void lineIsSplitAtGaps();
     void loneStepIsStillDrawn();
+    void manyGapsStayFewPieces();
     void ledgerLosesNoStep_data();
     void ledgerLosesNoStep();
     void clustersCountEverything();
@@ -156,6 +157,22 @@ void TestChartValues::loneStepIsStillDrawn() {
     QCOMPARE(line.pieces.size(), std::size_t{1});
     QCOMPARE(line.pieces[0].size(), 2);
     QVERIFY(line.pieces[0][1].x() > line.pieces[0][0].x());
+}
+
+void TestChartValues::manyGapsStayFewPieces() {
+    std::vector<double> x(1'000), y(x.size(), 1.0);
+    std::iota(x.begin(), x.end(), 0.0);
+    for (std::size_t i = 0; i < y.size(); i += 3) {
+        y[i] = notANumber;  // 333 gaps of two or three pixels
+    }
+    std::fill(y.begin() + 400, y.begin() + 500, notANumber);  // and a wide one
+    const Polyline line = makePolyline(x, y, {0, 999}, 999);
+    QVERIFY(line.pieces.size() <= mostPiecesPerLine);
+    bool hasWideGap = false;
+    for (std::size_t i = 1; i < line.pieces.size(); ++i) {
+        hasWideGap = hasWideGap || line.pieces[i].front().x() - line.pieces[i - 1].back().x() > 90;
+    }
+    QVERIFY(hasWideGap);
 }
 
 void TestChartValues::ledgerLosesNoStep_data() {
