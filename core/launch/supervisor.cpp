@@ -12,6 +12,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/numbers.h"
 #include "base/paths.h"
@@ -19,6 +20,7 @@
 #include "launch/run_files.h"
 #include "launch/supervisor_loop.h"
 #include "launch/worker_environment.h"
+#include "record/comparison_record.h"
 
 namespace mantissa {
 
@@ -65,6 +67,23 @@ Result<void> collect_claims(PreparedJob& job) {
     return {};
 }
 
+/// The folders are there and nobody will work on them: they say why, instead of looking lost.
+Error mark_unstarted(const PreparedJob& job, Error error) {
+    // Without the claims the job belongs to somebody else.
+    for (std::size_t i = 0; i < job.claims.size(); ++i) {
+        const auto written = launch_files::write_state(job.runs[i].folder, RunState::Failed, describe(error), exit_code(error.code));
+        if (!written) log::warning(describe(written.error()));
+    }
+    if (job.kind == JobKind::Comparison && !job.claims.empty()) {
+        if (auto record = read_comparison(job.folder)) {
+            record->state = "failed";
+            record->ended_ns = now_ns();
+            if (const auto written = write_comparison(job.folder, *record); !written) log::warning(describe(written.error()));
+        }
+    }
+    return error;
+}
+
 }  // namespace
 
 std::filesystem::path mantissa_program() {
@@ -93,16 +112,17 @@ Result<SupervisorHandle> start_supervisor(PreparedJob job) {
     ::close(ready[1]);
     if (!pid) {
         ::close(ready[0]);
-        return pid.error();
+        return mark_unstarted(job, pid.error());
     }
     const std::string answer = read_answer(ready[0], longest_start_ms);
     ::close(ready[0]);
     SupervisorHandle handle(*pid, job.folder);
     if (answer == "ready") return handle;
     const std::string log_file = "its words are in " + request.log_file.string();
-    if (!answer.empty()) return Error{ErrorCode::InputOutput, "the supervisor can't start: " + answer, log_file};
-    if (!handle.poll()) ::kill(*pid, SIGTERM);
-    return Error{ErrorCode::WorkerLost, "the supervisor gave no sign of life and ended with " + std::to_string(handle.wait()), log_file};
+    if (!answer.empty()) return mark_unstarted(job, {ErrorCode::InputOutput, "the supervisor can't start: " + answer, log_file});
+    if (!handle.poll()) ::kill(*pid, SIGKILL);
+    return mark_unstarted(job, {ErrorCode::WorkerLost,
+                                "the supervisor gave no sign of life and ended with " + std::to_string(handle.wait()), log_file});
 }
 
 std::optional<int> SupervisorHandle::poll() {

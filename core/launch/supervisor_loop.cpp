@@ -21,6 +21,7 @@ namespace mantissa {
 namespace {
 
 constexpr std::int64_t publish_every_ns = 500'000'000;
+constexpr std::int64_t longest_hold_ns = 60'000'000'000;  // a worker that hangs before its first step must not hang the others
 
 /// Blocked and read as events, so that no code runs in a signal handler; children start with a clean mask (spawn).
 int open_signals() {
@@ -187,6 +188,7 @@ void SupervisorLoop::start_runs() {
     const bool some_start = std::any_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.is_queued(); });
     if (turns && some_start) {
         auto hold = TurnHold::take(m_job.folder);
+        m_hold_started_ns = monotonic_ns();
         if (hold) m_turn_hold.emplace(std::move(*hold));
         else log::warning("the turns begin without waiting for all: " + describe(hold.error()));
     }
@@ -201,9 +203,11 @@ void SupervisorLoop::start_runs() {
 
 void SupervisorLoop::let_turns_begin() {
     if (!m_turn_hold) return;
-    for (std::size_t i = 0; i < m_runs.size(); ++i) {
+    const bool out_of_patience = monotonic_ns() - m_hold_started_ns > longest_hold_ns;
+    for (std::size_t i = 0; i < m_runs.size() && !out_of_patience; ++i) {
         if (m_runs[i].is_running() && !m_turn_hold->is_ready(i)) return;
     }
+    if (out_of_patience) log::warning("the turns begin though not all runs stand at their first step");
     m_turn_hold.reset();
 }
 

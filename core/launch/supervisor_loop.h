@@ -54,7 +54,7 @@ class SupervisorLoop {
     std::optional<TurnHold> m_turn_hold;  // until all runs stand at their first step
     bool m_trials_done = false, m_is_finishing = false;
     int m_signals = -1, m_lock = -1;
-    std::int64_t m_published_ns = 0;
+    std::int64_t m_published_ns = 0, m_hold_started_ns = 0;
 };
 
 }  // namespace mantissa

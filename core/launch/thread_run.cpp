@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "launch/engine_module.h"
 #include "launch/run_body.h"
 #include "launch/run_files.h"
 
@@ -38,13 +39,23 @@ std::string refusal_locked(const ProcessState& state, JobKind kind, Precision mo
     return {};
 }
 
+/// The precision is fixed when an engine is there: a module that can't be loaded binds the process to nothing.
+EngineLoader loader_that_binds(EngineLoader loader, Precision mode) {
+    return [loader = std::move(loader), mode]() -> Result<const EngineApi*> {
+        auto engine = loader ? loader() : load_engine();
+        auto& state = process_state();
+        const std::lock_guard lock(state.mutex);
+        if (engine) state.precision = mode;
+        return engine;
+    };
+}
+
 /// worker.log of a run that has no process whose output could go there.
 class RunLog {
   public:
     explicit RunLog(const RunFolder& folder) : m_file(std::make_shared<std::ofstream>(folder.log(), std::ios::app)) {}
     void operator()(const std::string& line) const {
         *m_file << readable_time(now_ns()) << ' ' << line << std::endl;
-        log::info(line);
     }
 
   private:
@@ -67,7 +78,6 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(PreparedJob job, const Engin
         const std::string refusal = refusal_locked(state, job.kind, job.runs.front().mode);
         if (!refusal.empty()) return Error{ErrorCode::Usage, refusal, "choose launch.scope process"};
         state.is_running = true;
-        state.precision = job.runs.front().mode;
     }
     const auto leave = [&state] {
         const std::lock_guard lock(state.mutex);
@@ -78,8 +88,9 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(PreparedJob job, const Engin
         leave();
         return job_lock.error();
     }
+    const Precision mode = job.runs.front().mode;
     std::unique_ptr<ThreadRun> run(new ThreadRun(std::move(job)));
-    run->m_thread = std::jthread([self = run.get(), loader, finish = std::move(finish), job_lock = *job_lock, leave] {
+    run->m_thread = std::jthread([self = run.get(), loader = loader_that_binds(loader, mode), finish = std::move(finish), job_lock = *job_lock, leave] {
         const RunFolder folder = self->m_job.runs.front().folder;
         self->m_exit_code = execute_run(folder, self->m_control, nullptr, loader, RunLog(folder)).exit_code;
         if (finish) {

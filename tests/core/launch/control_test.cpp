@@ -93,6 +93,21 @@ TEST_F(Control, a_pause_before_the_first_step_is_kept) {
     EXPECT_EQ(steps(0), 50);
 }
 
+TEST_F(Control, a_stop_during_the_trial_ends_it_at_once) {
+    auto handle = compare("steps=50 no.trial=hang");
+    auto client = connect(handle.folder());
+    ASSERT_TRUE(soon([&] { return state(0) == RunState::Trial; }));
+    EXPECT_EQ(answer(client, "stop", "fp16").kind, ControlEvent::Kind::Done);
+    EXPECT_EQ(outcome(1).state, RunState::Stopped);
+    EXPECT_EQ(answer(client, "interrupt").kind, ControlEvent::Kind::Done);
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(handle.wait(), 130);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 3s);
+    EXPECT_EQ(outcome(0).state, RunState::Interrupted);
+    EXPECT_EQ(outcome(2).state, RunState::Interrupted);
+    EXPECT_EQ(steps(0), 0);
+}
+
 TEST_F(Control, the_first_controls_later_ones_watch_and_inherit) {
     auto handle = compare("steps=100000 ms=1");
     std::optional<ControlClient> first(connect(handle.folder()));

@@ -197,6 +197,14 @@ TEST_F(Supervisor, a_missing_program_is_an_error_with_its_path) {
     const auto handle = start_supervisor(std::move(*job));
     ASSERT_FALSE(handle);
     EXPECT_NE(handle.error().message.find("/nowhere/mantissa"), std::string::npos);
+    const auto left = list_run_folders(runs());
+    ASSERT_TRUE(left);
+    ASSERT_EQ(left->size(), 1U);
+    for (const auto& run : *left) {
+        const auto end = read_run_outcome(run.path);
+        EXPECT_EQ(end->state, RunState::Failed);  // not lost: it says why
+        EXPECT_NE(end->reason.find("/nowhere/mantissa"), std::string::npos);
+    }
 }
 
 }  // namespace mantissa::test

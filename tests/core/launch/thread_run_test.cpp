@@ -89,6 +89,7 @@ TEST_F(ThreadScope, a_broken_engine_is_a_message) {
     const auto end = read_run_outcome((*thread)->folder());
     EXPECT_EQ(end->state, RunState::Failed);
     EXPECT_NE(end->reason.find("/nowhere/engine.so"), std::string::npos);
+    EXPECT_EQ(thread_scope_refusal(JobKind::SingleRun, Precision::No), "");
 }
 
 }  // namespace mantissa::test
