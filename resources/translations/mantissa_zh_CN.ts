@@ -1691,6 +1691,14 @@ Start a comparison on the page Set up.</source>
         <source>Plan saved: %1</source>
         <translation>已保存计划：%1</translation>
     </message>
+    <message>
+        <source>Use a fresh process</source>
+        <translation>改用新进程</translation>
+    </message>
+    <message>
+        <source>This window has trained in another precision and keeps it; %1 needs a fresh process.</source>
+        <translation>此窗口已用另一种精度训练过，并保持该精度；%1 需要一个新进程。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::StatusStrip</name>

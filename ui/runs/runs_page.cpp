@@ -82,6 +82,7 @@ RunsPage::RunsPage(const Theme& theme, std::filesystem::path runs, QWidget* pare
         m_trash.empty();
         m_undoBar->hide();
     });
+    setFocusProxy(m_table);
     updateButtons();
     refresh();
 }

@@ -115,6 +115,7 @@ FieldForm::FieldForm(PlanEditor& editor, const std::vector<std::string>& paths, 
         auto* edit = new FieldEdit(editor, path, this);
         label->setBuddy(edit->input());
         label->setProperty("muted", true);
+        label->setContentsMargins(0, 4, 0, 0);  // beside the text of its field, which may have a refusal below
         m_rows.push_back({label, edit});
     }
     auto* grid = new QGridLayout(this);

@@ -48,11 +48,12 @@ void JobStarter::start(JobKind kind, const SourcedPlan& plan) {
     }
     const bool inThread = plan.plan.launch.scope == LaunchScope::Thread;
     if (inThread) {
-        const std::string refusal =
-            hasThreadRun() ? tr("A run is still going in this window's worker thread.").toStdString()
-                           : thread_scope_refusal(kind, plan.plan.mixed_precision);
-        if (!refusal.empty()) {
-            Q_EMIT failed(QString::fromStdString(refusal));
+        if (hasThreadRun()) {
+            Q_EMIT failed(tr("A run is still going in this window's worker thread."));
+            return;
+        }
+        if (!thread_scope_refusal(kind, plan.plan.mixed_precision).empty()) {
+            Q_EMIT freshProcessNeeded(plan.plan.mixed_precision);
             return;
         }
     }

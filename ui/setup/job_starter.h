@@ -29,6 +29,8 @@ class JobStarter : public QObject {
   Q_SIGNALS:
     void started(const std::filesystem::path& folder, bool isComparison);
     void failed(const QString& sentence);
+    /// This process keeps the precision it has trained in: the window offers a fresh process (design rule 10).
+    void freshProcessNeeded(mantissa::Precision mode);
     void threadRunEnded();
 
   private:

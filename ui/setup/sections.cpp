@@ -91,7 +91,12 @@ void Sections::add(const char* name, std::vector<std::string> paths, std::functi
     column->addWidget(form);
     body->hide();
     m_bodies->addWidget(body);
-    connect(head, &CaptionButton::toggled, body, &QWidget::setVisible);
+    connect(head, &CaptionButton::toggled, this, [this, body](bool open) {
+        body->setVisible(open);
+        if (open) {
+            Q_EMIT opened(body);
+        }
+    });
     m_sections.push_back({head, body, form, std::move(title), std::move(summary), std::move(paths)});
 }
 

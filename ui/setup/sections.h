@@ -22,6 +22,9 @@ class Sections : public QWidget {
     /// Opens the section that holds this field and puts the cursor there; false when no section has it.
     bool showField(const std::string& path);
 
+  Q_SIGNALS:
+    void opened(QWidget* body);
+
   private:
     struct Section {
         CaptionButton* head;

@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <nlohmann/json.hpp>
@@ -60,6 +61,10 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    connect(m_sections, &Sections::opened, scroll, [scroll](QWidget* body) {
+        // Once the layout has given it its place.
+        QTimer::singleShot(0, body, [scroll, body] { scroll->ensureWidgetVisible(body, 0, 8); });
+    });
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -68,6 +73,7 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
 
     connect(&m_editor, &PlanEditor::changed, this, [this] {
         m_failure.clear();
+        m_fresh->hide();
         Q_EMIT planLineChanged();
     });
     connect(&m_editor, &PlanEditor::errorsChanged, this, &SetupPage::refreshBottom);
@@ -77,9 +83,9 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
         refreshBottom();
         Q_EMIT started(folder, isComparison);
     });
-    connect(&m_starter, &JobStarter::failed, this, [this](const QString& sentence) {
-        showProblem(sentence);
-    });
+    connect(&m_starter, &JobStarter::failed, this, &SetupPage::showProblem);
+    connect(&m_starter, &JobStarter::freshProcessNeeded, this, &SetupPage::offerFreshProcess);
+    setFocusProxy(m_compare);
     refreshMachine();
     m_probe.ask();
 }
@@ -108,16 +114,48 @@ QWidget* SetupPage::buildQuestions() {
     return card;
 }
 
+QWidget* SetupPage::buildPlanButtons() {
+    auto* buttons = new QWidget(this);
+    auto* undo = new QPushButton(QStringLiteral("↶"), buttons);
+    auto* redo = new QPushButton(QStringLiteral("↷"), buttons);
+    auto* open = new QPushButton(buttons);
+    auto* save = new QPushButton(buttons);
+    auto* row = new QHBoxLayout(buttons);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(8);
+    for (QPushButton* button : {undo, redo, open, save}) {
+        row->addWidget(button);
+    }
+    QUndoStack& stack = m_editor.undoStack();
+    connect(undo, &QPushButton::clicked, &stack, &QUndoStack::undo);
+    connect(redo, &QPushButton::clicked, &stack, &QUndoStack::redo);
+    connect(&stack, &QUndoStack::canUndoChanged, undo, &QWidget::setEnabled);
+    connect(&stack, &QUndoStack::canRedoChanged, redo, &QWidget::setEnabled);
+    undo->setEnabled(false);
+    redo->setEnabled(false);
+    connect(open, &QPushButton::clicked, this, &SetupPage::openPlan);
+    connect(save, &QPushButton::clicked, this, &SetupPage::savePlan);
+    auto* texts = new Retranslation(buttons);
+    texts->bind([=] {
+        undo->setAccessibleName(tr("Undo"));
+        undo->setToolTip(tr("Undo the last edit (Ctrl+Z)"));
+        redo->setAccessibleName(tr("Redo"));
+        redo->setToolTip(tr("Redo (Ctrl+Shift+Z)"));
+        open->setText(tr("Open plan…"));
+        save->setText(tr("Save plan…"));
+    });
+    return buttons;
+}
+
 QWidget* SetupPage::buildBottom() {
     auto* bottom = new QWidget(this);
-    auto* undo = new QPushButton(bottom);
-    auto* redo = new QPushButton(bottom);
-    auto* open = new QPushButton(bottom);
-    auto* save = new QPushButton(bottom);
     m_problem = new QLabel(bottom);
     m_problem->setObjectName(QStringLiteral("problem"));
     m_problem->setProperty("fieldError", true);
     m_problem->setWordWrap(true);
+    m_fresh = new QPushButton(bottom);
+    m_fresh->setObjectName(QStringLiteral("freshProcessButton"));
+    m_fresh->hide();
     m_oneMode = new QPushButton(bottom);
     m_oneMode->setObjectName(QStringLiteral("oneModeButton"));
     m_oneMode->setProperty("menuButton", true);
@@ -128,37 +166,30 @@ QWidget* SetupPage::buildBottom() {
     m_compare->setProperty("primary", true);
     m_compare->setProperty("tall", true);
     m_compare->setDefault(true);
-    auto* row = new QHBoxLayout(bottom);
-    row->setContentsMargins(12, 4, 12, 10);
+    auto* column = new QVBoxLayout(bottom);
+    column->setContentsMargins(12, 2, 12, 10);
+    column->setSpacing(6);
+    column->addWidget(m_problem);
+    auto* row = new QHBoxLayout;
     row->setSpacing(8);
-    for (QPushButton* button : {undo, redo, open, save}) {
-        row->addWidget(button);
-    }
-    row->addWidget(m_problem, 1);
+    column->addLayout(row);
+    row->addWidget(buildPlanButtons());
+    row->addStretch(1);
+    row->addWidget(m_fresh);
     row->addWidget(m_oneMode);
     row->addWidget(m_compare);
-    connect(undo, &QPushButton::clicked, &m_editor.undoStack(), &QUndoStack::undo);
-    connect(redo, &QPushButton::clicked, &m_editor.undoStack(), &QUndoStack::redo);
-    connect(&m_editor.undoStack(), &QUndoStack::canUndoChanged, undo, &QWidget::setEnabled);
-    connect(&m_editor.undoStack(), &QUndoStack::canRedoChanged, redo, &QWidget::setEnabled);
-    undo->setEnabled(false);
-    redo->setEnabled(false);
-    connect(open, &QPushButton::clicked, this, &SetupPage::openPlan);
-    connect(save, &QPushButton::clicked, this, &SetupPage::savePlan);
+    connect(m_fresh, &QPushButton::clicked, this, [this] {
+        if (m_editor.edit("launch.scope", QStringLiteral("process"))) {
+            startOneMode(m_freshMode);
+        }
+    });
     connect(m_compare, &QPushButton::clicked, this, &SetupPage::startComparison);
     for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
         m_oneMode->menu()->addAction(QLatin1String(to_string(mode)), this, [this, mode] { startOneMode(mode); });
     }
     auto* texts = new Retranslation(bottom);
-    texts->bind([=, this] {
-        undo->setText(QStringLiteral("↶"));
-        redo->setText(QStringLiteral("↷"));
-        undo->setAccessibleName(tr("Undo"));
-        undo->setToolTip(tr("Undo the last edit (Ctrl+Z)"));
-        redo->setAccessibleName(tr("Redo"));
-        redo->setToolTip(tr("Redo (Ctrl+Shift+Z)"));
-        open->setText(tr("Open plan…"));
-        save->setText(tr("Save plan…"));
+    texts->bind([this] {
+        m_fresh->setText(tr("Use a fresh process"));
         m_oneMode->setText(tr("Only one mode") + QStringLiteral(" ▾"));
         m_oneMode->setAccessibleName(tr("Only one mode"));
         refreshMachine();
@@ -188,7 +219,15 @@ QString SetupPage::whyNot(JobKind kind) const {
 
 void SetupPage::showProblem(const QString& sentence) {
     m_failure = sentence;
+    m_fresh->hide();
     refreshBottom();
+}
+
+void SetupPage::offerFreshProcess(Precision mode) {
+    m_freshMode = mode;
+    showProblem(tr("This window has trained in another precision and keeps it; %1 needs a fresh process.")
+                    .arg(QLatin1String(to_string(mode))));
+    m_fresh->show();
 }
 
 void SetupPage::refreshBottom() {
@@ -203,6 +242,7 @@ void SetupPage::refreshBottom() {
     m_compare->setToolTip(why);
     m_oneMode->setEnabled(whyNot(JobKind::SingleRun).isEmpty() && !m_starter.isStarting());
     m_problem->setText(m_failure.isEmpty() ? why : m_failure);
+    m_problem->setVisible(!m_problem->text().isEmpty());
 }
 
 void SetupPage::refreshMachine() {

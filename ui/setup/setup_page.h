@@ -35,6 +35,7 @@ class SetupPage : public QWidget {
     [[nodiscard]] PlanEditor& editor() { return m_editor; }
     [[nodiscard]] MachineProbe& probe() { return m_probe; }
     [[nodiscard]] ModelTrial& trial() { return m_trial; }
+    [[nodiscard]] const std::filesystem::path& runsFolder() const { return m_options.runs; }
     [[nodiscard]] JobStarter& starter() { return m_starter; }
     /// "digits · batch 32 · AdamW 0.003 · seed 7"
     [[nodiscard]] QString planLine() const;
@@ -58,9 +59,11 @@ class SetupPage : public QWidget {
 
   private:
     QWidget* buildQuestions();
+    QWidget* buildPlanButtons();
     QWidget* buildBottom();
     void refreshBottom();
     void refreshMachine();
+    void offerFreshProcess(Precision mode);
     [[nodiscard]] QString whyNot(JobKind kind) const;
     Result<void> takePlanFile(const std::filesystem::path& file, const QString& undoText);
 
@@ -74,7 +77,8 @@ class SetupPage : public QWidget {
     TrialCard* m_trialCard = nullptr;
     Sections* m_sections = nullptr;
     QLabel* m_problem = nullptr;
-    QPushButton *m_compare = nullptr, *m_oneMode = nullptr;
+    QPushButton *m_compare = nullptr, *m_oneMode = nullptr, *m_fresh = nullptr;
+    Precision m_freshMode = Precision::No;
     QString m_failure;
 };
 

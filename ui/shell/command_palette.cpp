@@ -48,7 +48,7 @@ QList<QAction*> CommandPalette::matches(const ActionCatalog& catalog, const QStr
 void CommandPalette::openOver(QWidget* window) {
     m_line->clear();
     refill();
-    resize(qMin(520, window->width() - 40), qMin(420, window->height() - 80));
+    resize(qMin(520, window->width() - 40), qMin(440, window->height() - 80));
     const QPoint middle = window->mapToGlobal(QPoint((window->width() - width()) / 2, 48));
     move(middle);
     show();

@@ -7,6 +7,7 @@
 namespace mantissa::ui {
 
 LiveHost::LiveHost(Theme& theme, QWidget* parent) : QWidget(parent), m_theme(theme) {
+    setFocusPolicy(Qt::ClickFocus);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     makePage();

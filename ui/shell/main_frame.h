@@ -24,6 +24,8 @@ class MainFrame : public QWidget {
     void addPage(const QString& id, QWidget* page);
     [[nodiscard]] bool hasPage(const QString& id) const { return m_pages.contains(id); }
     void showPage(const QString& id);
+    /// The keyboard goes to the page's first thing to do (its focus proxy).
+    void focusPage(const QString& id) { m_pages.value(id)->setFocus(Qt::OtherFocusReason); }
     void retranslate();
     [[nodiscard]] TopBar& bar() { return *m_bar; }
     [[nodiscard]] StatusStrip& strip() { return *m_strip; }

@@ -2,6 +2,7 @@
 
 #include <QCloseEvent>
 
+#include "launch/run_lookup.h"
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/theme.h"
 #include "ui/bridge/run_controller.h"
@@ -22,12 +23,12 @@ namespace mantissa::ui {
 MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& settings, const SetupOptions& setup, QWidget* parent)
     : QMainWindow(parent), m_theme(theme), m_language(language), m_settings(settings) {
     setWindowIcon(applicationIcon());
-    m_palette = new CommandPalette(m_catalog, this);
     m_setup = new SetupPage(theme, setup, this);
     m_runs = new RunsPage(theme, setup.runs, this);
     m_live = new LiveHost(theme, this);
     m_frame = new MainFrame(theme, m_catalog, this);
     setCentralWidget(m_frame);
+    m_palette = new CommandPalette(m_catalog, m_frame);
     m_frame->addPage(QStringLiteral("setup"), m_setup);
     m_frame->addPage(QStringLiteral("live"), m_live);
     m_frame->addPage(QStringLiteral("runs"), m_runs);
@@ -108,6 +109,7 @@ void MainWindow::connectActions() {
 void MainWindow::showPage(const QString& id) {
     m_page = m_frame->hasPage(id) ? id : QStringLiteral("setup");
     m_frame->showPage(m_page);
+    m_frame->focusPage(m_page);
     m_frame->sample().setVisible(m_page == QLatin1String("live") && m_live->isSample());
     refreshTitle();
 }
@@ -144,6 +146,9 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
         showPage(options.page.isEmpty() ? QStringLiteral("live") : options.page);
     } else if (options.startComparison) {
         startWhenReady();
+    } else if (const auto running = find_running_jobs(m_setup->runsFolder());
+               options.plan.empty() && options.page.isEmpty() && !running.empty()) {
+        openFolder(running.front());  // a window that comes back finds what still runs
     } else if (options.page.isEmpty() && m_settings.text("window/sample_seen") == QLatin1String("no") && sampleFolder()) {
         showSample();
     }

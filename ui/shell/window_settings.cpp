@@ -24,7 +24,6 @@ const std::vector<SettingSpec>& WindowSettings::table() {
         {"window/page", "setup", {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("runs")}},
         {"window/theme", "system", {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark")}},
         {"window/language", "system", {QStringLiteral("system"), QStringLiteral("en"), QStringLiteral("zh")}},
-        {"window/plan_folder", "", {}},
         {"window/sample_seen", "no", {QStringLiteral("no"), QStringLiteral("yes")}},
     };
     return specs;

@@ -165,6 +165,35 @@ class MainWindowTest : public QObject {
         QVERIFY(refused.error().message.find("comparison.json") != std::string::npos);
     }
 
+    void firstStartShowsTheSampleUntilARunWasStarted() {
+        const QTemporaryDir folder;
+        const QTemporaryDir resources;
+        const std::filesystem::path root = resources.path().toStdString();
+        for (const char* part : {"presets", "texts"}) {
+            std::filesystem::create_directory_symlink(std::filesystem::path(MANTISSA_RESOURCES_DIR) / part, root / part);
+        }
+        fixture::Options ended;
+        ended.ended = true;
+        (void)fixture::writeComparison(root / "samples", ended);
+        qputenv("MANTISSA_RESOURCES", resources.path().toLocal8Bit());
+        {
+            Desk desk(folder);
+            QVERIFY(desk.window->follow({}).ok());
+            QCOMPARE(desk.window->currentPage(), QStringLiteral("live"));
+            auto* banner = desk.window->findChild<QWidget*>("sampleBanner");
+            auto* tryHere = banner->findChild<QPushButton*>("tryHere");
+            QVERIFY(banner->isVisible());
+            QTRY_VERIFY(tryHere->isEnabled());
+            desk.window->showPage("runs");
+            QVERIFY(!banner->isVisible());
+            desk.settings.setText("window/sample_seen", "yes");  // as after the first comparison of one's own
+        }
+        Desk again(folder);
+        QVERIFY(again.window->follow({}).ok());
+        QCOMPARE(again.window->currentPage(), QStringLiteral("runs"));
+        qunsetenv("MANTISSA_RESOURCES");
+    }
+
     void unknownPresetIsAnError() {
         const QTemporaryDir folder;
         Desk desk(folder);
