@@ -143,8 +143,10 @@ std::vector<AxisTick> axisTicks(double from, double to, int most, ValueScale sca
         case ValueScale::Linear: break;
     }
     const int divisions = std::max(most - 1, std::min(most, 2));  // n ticks have n - 1 spaces between them
-    return evenTicks(from, to, roundStep(to - from, divisions),
-                     [&](double value) { return tickText(value, quantity, view); });
+    const auto text = [&](double value) { return tickText(value, quantity, view); };
+    std::vector<AxisTick> ticks = evenTicks(from, to, roundStep(to - from, divisions), text);
+    // One number alone doesn't tell a scale: rather a few too many, of which the chart drops those without room.
+    return ticks.size() < 2 ? evenTicks(from, to, roundStep(to - from, 2 * divisions), text) : ticks;
 }
 
 std::vector<AxisTick> xTicks(double from, double to, int most, XKind kind) {

@@ -123,7 +123,7 @@ void ChartPainter::paintAbove() {
     for (const SceneDot& dot : m_scene.dots) {
         m_painter.setPen(QPen(dot.colour, 2));
         m_painter.setBrush(m_colours.surface);
-        m_painter.drawEllipse(dot.at, 4, 4);
+        m_painter.drawEllipse(dot.at, dot.radius, dot.radius);
     }
     double labelledUpTo[8] = {};
     for (const SceneMark& mark : m_scene.marks) {

@@ -34,6 +34,7 @@ struct SceneMark {
 struct SceneDot {
     QPointF at;
     QColor colour;
+    double radius = 4;
 };
 
 struct SceneCursorLine {

@@ -73,6 +73,7 @@ void RunChart::setRuns(std::vector<ChartRun> runs) {
     for (const ChartRun& run : m_runs) {
         auto curve = std::make_unique<Curve>();
         curve->mode = run.mode;
+        curve->position = m_curves.size();
         curve->column.reset(m_options);
         m_curves.push_back(std::move(curve));
     }
@@ -165,14 +166,16 @@ void RunChart::setPieces(Curve& curve, bool isSmooth, const Polyline& line) {
     }
 }
 
-QPen RunChart::penOf(Precision mode, bool isSmooth) const {
-    QColor colour = m_theme.modeColour(mode);
+/// Lines of runs that agree lie on each other: the earlier ones are wider, so that their edges still show.
+QPen RunChart::penOf(const Curve& curve, bool isSmooth) const {
+    QColor colour = m_theme.modeColour(curve.mode);
     const bool isPale = !isSmooth && m_options.smoothingSteps > 0;
     if (isPale) {
         colour.setAlphaF(0.3F);  // the raw line stays, behind the smooth one
     }
     // Solid on purpose: a dashed pen costs fifty times as much on a long line.
-    QPen pen(colour, isPale ? 1.0 : (isSmooth ? 2.0 : 1.5));
+    const double layer = static_cast<double>(m_runs.size()) - 1 - static_cast<double>(curve.position);
+    QPen pen(colour, isPale ? 1.0 : (isSmooth ? 1.8 : 1.3) + (m_isCompact ? 0.4 : 0.7) * layer);
     pen.setJoinStyle(Qt::RoundJoin);
     return pen;
 }
@@ -182,7 +185,7 @@ QLineSeries* RunChart::newSeries(const Curve& curve, bool isSmooth) {
     chart()->addSeries(series);
     series->attachAxis(m_xAxis);
     series->attachAxis(m_yAxis);
-    series->setPen(penOf(curve.mode, isSmooth));
+    series->setPen(penOf(curve, isSmooth));
     return series;
 }
 
@@ -190,7 +193,7 @@ void RunChart::applyPens() {
     for (const std::unique_ptr<Curve>& curve : m_curves) {
         for (const bool isSmooth : {false, true}) {
             for (QLineSeries* series : isSmooth ? curve->smooth : curve->raw) {
-                series->setPen(penOf(curve->mode, isSmooth));
+                series->setPen(penOf(*curve, isSmooth));
             }
         }
     }

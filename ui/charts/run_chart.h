@@ -75,7 +75,7 @@ class RunChart : public QChartView {
     void addCursorLine(std::size_t run, std::size_t index);
     void applyPens();
     void setPieces(Curve& curve, bool isSmooth, const Polyline& line);
-    [[nodiscard]] QPen penOf(Precision mode, bool isSmooth) const;
+    [[nodiscard]] QPen penOf(const Curve& curve, bool isSmooth) const;
     QLineSeries* newSeries(const Curve& curve, bool isSmooth);
     [[nodiscard]] QString laneText(const ChartRun& run) const;
     [[nodiscard]] QString markLabel(const MarkCluster& cluster, Precision mode) const;

@@ -9,6 +9,7 @@ namespace mantissa::ui {
 
 struct RunChart::Curve {
     Precision mode = Precision::No;
+    std::size_t position = 0;  // among the chart's runs
     PlotColumn column;
     // One Qt series per unbroken piece. Series are reused and emptied, never deleted inside one of their signals.
     std::vector<QLineSeries*> raw, smooth;

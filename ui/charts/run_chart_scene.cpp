@@ -134,7 +134,9 @@ void RunChart::updateDots() {
             const double x = m_options.x == XKind::Step ? static_cast<double>(row.step) : series.x(m_options.x)[*index];
             const QPointF at(m_scene.toPixelX(x), m_scene.toPixelY(*y));
             if (m_scene.plot.adjusted(-1, -1, 1, 1).contains(at)) {
-                m_scene.dots.push_back({at, m_theme.modeColour(m_runs[i].mode)});
+                // As the lines: dots on each other are rings around each other.
+                const double radius = 3.5 + 1.6 * static_cast<double>(m_runs.size() - 1 - i);
+                m_scene.dots.push_back({at, m_theme.modeColour(m_runs[i].mode), radius});
             }
         }
     }

@@ -1,4 +1,5 @@
-// mantissa-live-pictures DIR: pictures of the Live page from made-up recordings, for eyes and for the manual.
+// mantissa-live-pictures DIR [JOB_FOLDER]: pictures of the Live page for eyes and for the manual, from made-up recordings, or of
+// one real comparison or run.
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
@@ -36,8 +37,8 @@ void picture(LivePage& page, const QDir& folder, const QString& name) {
 
 int main(int argc, char** argv) {
     QApplication application(argc, argv);
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: mantissa-live-pictures DIR\n");
+    if (argc != 2 && argc != 3) {
+        std::fprintf(stderr, "usage: mantissa-live-pictures DIR [JOB_FOLDER]\n");
         return 2;
     }
     const QDir folder(QString::fromLocal8Bit(argv[1]));
@@ -49,6 +50,14 @@ int main(int argc, char** argv) {
     LivePage page(theme);
     page.resize(1208, 738);  // 1280×800 without the shell's header, rail and status line
     page.show();
+    if (argc == 3) {
+        page.showComparison(argv[2]);
+        picture(page, folder, QStringLiteral("job-light"));
+        theme.setChoice(Theme::Choice::Dark);
+        picture(page, folder, QStringLiteral("job-dark"));
+        page.showNothing();
+        return 0;
+    }
     picture(page, folder, QStringLiteral("empty-light"));
 
     fixture::Options running;
