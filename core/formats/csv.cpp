@@ -62,13 +62,14 @@ class CsvReader {
 
 Error CsvReader::error_at(std::size_t column, const std::string& what) const {
     return {ErrorCode::InputOutput,
-            m_path.string() + " line " + std::to_string(m_source.line_number()) + ", column " + std::to_string(column + 1) +
-                ": " + what,
+            m_path.string() + " line " + std::to_string(m_source.line_number()) + ", column " +
+                std::to_string(column + 1) + ": " + what,
             ""};
 }
 
 Error CsvReader::error_in_line(const std::string& what) const {
-    return {ErrorCode::InputOutput, m_path.string() + " line " + std::to_string(m_source.line_number()) + ": " + what, ""};
+    return {ErrorCode::InputOutput,
+            m_path.string() + " line " + std::to_string(m_source.line_number()) + ": " + what, ""};
 }
 
 Result<void> CsvReader::split_quoted(std::string_view line, std::size_t& at) {
@@ -95,7 +96,8 @@ Result<void> CsvReader::split(std::string_view line) {
     std::size_t at = 0;
     for (;;) {
         if (static_cast<std::int64_t>(m_fields.size()) >= m_options.max_columns) {
-            return error_in_line("more than the " + std::to_string(m_options.max_columns) + " columns allowed here");
+            return error_in_line("more than the " + std::to_string(m_options.max_columns) +
+                                 " columns allowed here");
         }
         if (at < line.size() && line[at] == '"') {
             if (auto done = split_quoted(line, at); !done) return done;
@@ -124,13 +126,15 @@ Result<void> CsvReader::take_row() {
         return error_in_line(std::to_string(count) + " values instead of " + std::to_string(m_table.columns));
     }
     if (static_cast<std::int64_t>(m_table.values.size()) + count > m_options.max_values) {
-        return error_in_line("more than the " + std::to_string(m_options.max_values) + " values allowed here");
+        return error_in_line("more than the " + std::to_string(m_options.max_values) +
+                             " values allowed here");
     }
     for (std::size_t column = 0; column < m_fields.size(); ++column) {
         const auto value = number_of(m_fields[column]);
         if (!value) {
             const bool empty = trimmed(m_fields[column]).empty();
-            return error_at(column, empty ? "the value is missing" : shown(m_fields[column]) + " is not a number");
+            return error_at(column,
+                            empty ? "the value is missing" : shown(m_fields[column]) + " is not a number");
         }
         if (!m_options.allow_nonfinite && !std::isfinite(*value)) {
             return error_at(column, shown(m_fields[column]) + " is not a finite number");
@@ -155,7 +159,8 @@ Result<CsvTable> CsvReader::read() {
             continue;
         }
         if (empty_line != 0) {
-            return Error{ErrorCode::InputOutput, m_path.string() + " line " + std::to_string(empty_line) + " is empty", ""};
+            return Error{ErrorCode::InputOutput,
+                         m_path.string() + " line " + std::to_string(empty_line) + " is empty", ""};
         }
         if (auto done = split(text); !done) return done.error();
         if (first && is_header()) {
@@ -164,14 +169,16 @@ Result<CsvTable> CsvReader::read() {
             const bool names = m_options.header != CsvHeader::FreeForm;
             const auto count = static_cast<std::int64_t>(m_fields.size());
             if (names && m_table.columns != 0 && count != m_table.columns) {
-                return error_in_line(std::to_string(count) + " names instead of " + std::to_string(m_table.columns));
+                return error_in_line(std::to_string(count) + " names instead of " +
+                                     std::to_string(m_table.columns));
             }
             if (names) m_table.columns = count;
             continue;
         }
         if (auto done = take_row(); !done) return done.error();
     }
-    if (m_table.rows == 0) return Error{ErrorCode::InputOutput, m_path.string() + " holds no row of numbers", ""};
+    if (m_table.rows == 0)
+        return Error{ErrorCode::InputOutput, m_path.string() + " holds no row of numbers", ""};
     return std::move(m_table);
 }
 

@@ -16,7 +16,8 @@
 namespace mantissa {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "safetensors holds little-endian values, which are taken as they are");
+static_assert(std::endian::native == std::endian::little,
+              "safetensors holds little-endian values, which are taken as they are");
 
 struct TypeRow {
     TensorType type;
@@ -35,20 +36,23 @@ constexpr std::array<TypeRow, 8> types{{{TensorType::I64, "I64", 8},
 
 std::size_t file_rank(TensorType type) {
     return static_cast<std::size_t>(
-        std::find_if(types.begin(), types.end(), [&](const TypeRow& row) { return row.type == type; }) - types.begin());
+        std::find_if(types.begin(), types.end(), [&](const TypeRow& row) { return row.type == type; }) -
+        types.begin());
 }
 
 Error short_file(const std::string& source, std::uint64_t size) {
-    return {ErrorCode::InputOutput, source + " is no safetensors file: it has only " + std::to_string(size) + " bytes", ""};
+    return {ErrorCode::InputOutput,
+            source + " is no safetensors file: it has only " + std::to_string(size) + " bytes", ""};
 }
 
-Result<std::string> read_header(std::ifstream& file, std::uint64_t size, const std::string& source, const SafeTensorLimits& limits) {
+Result<std::string> read_header(std::ifstream& file, std::uint64_t size, const std::string& source,
+                                const SafeTensorLimits& limits) {
     std::uint64_t length = 0;
     if (size < 8 || !file.read(reinterpret_cast<char*>(&length), 8)) return short_file(source, size);
     if (length > size - 8 || length > limits.header_bytes) {
         return Error{ErrorCode::InputOutput,
-                     source + " is damaged or no safetensors file: bytes 0 to 7 give a header of " + std::to_string(length) +
-                         " bytes, the file has " + std::to_string(size),
+                     source + " is damaged or no safetensors file: bytes 0 to 7 give a header of " +
+                         std::to_string(length) + " bytes, the file has " + std::to_string(size),
                      "fetch the file again"};
     }
     std::string header(length, '\0');
@@ -85,15 +89,17 @@ std::int64_t SafeTensor::elements() const {
     return count;
 }
 
-Result<SafeTensors> read_safetensors(const std::filesystem::path& path, std::map<std::string, std::string>* metadata,
+Result<SafeTensors> read_safetensors(const std::filesystem::path& path,
+                                     std::map<std::string, std::string>* metadata,
                                      const SafeTensorLimits& limits) {
     const std::string source = path.string();
     std::error_code error;
     const std::uint64_t size = std::filesystem::file_size(path, error);
     if (error) return Error{ErrorCode::InputOutput, source + " can't be read: " + error.message(), ""};
     if (size > limits.file_bytes) {
-        return Error{ErrorCode::InputOutput, source + " is larger than the " + std::to_string(limits.file_bytes) + " bytes allowed here",
-                     ""};
+        return Error{
+            ErrorCode::InputOutput,
+            source + " is larger than the " + std::to_string(limits.file_bytes) + " bytes allowed here", ""};
     }
     errno = 0;
     std::ifstream file(path, std::ios::binary);
@@ -105,8 +111,10 @@ Result<SafeTensors> read_safetensors(const std::filesystem::path& path, std::map
     SafeTensors tensors;
     for (const formats::TensorPlace& place : header->tensors) {
         SafeTensor tensor{place.type, place.shape, std::vector<std::byte>(place.end - place.begin)};
-        if (!file.read(reinterpret_cast<char*>(tensor.bytes.data()), static_cast<std::streamsize>(tensor.bytes.size()))) {
-            return Error{ErrorCode::InputOutput, source + " ended while tensor '" + place.name + "' was read", ""};
+        if (!file.read(reinterpret_cast<char*>(tensor.bytes.data()),
+                       static_cast<std::streamsize>(tensor.bytes.size()))) {
+            return Error{ErrorCode::InputOutput, source + " ended while tensor '" + place.name + "' was read",
+                         ""};
         }
         tensors.emplace(place.name, std::move(tensor));
     }
@@ -118,11 +126,12 @@ Result<void> write_safetensors(const std::filesystem::path& path, const SafeTens
                                const std::map<std::string, std::string>& metadata) {
     std::vector<const SafeTensors::value_type*> order;
     for (const auto& entry : tensors) {
-        const auto expected = static_cast<std::uint64_t>(entry.second.elements()) * bytes_per_element(entry.second.type);
+        const auto expected =
+            static_cast<std::uint64_t>(entry.second.elements()) * bytes_per_element(entry.second.type);
         if (expected != entry.second.bytes.size() || entry.first == "__metadata__") {
             return Error{ErrorCode::Internal,
-                         "tensor '" + entry.first + "' has " + std::to_string(entry.second.bytes.size()) + " bytes, its shape needs " +
-                             std::to_string(expected),
+                         "tensor '" + entry.first + "' has " + std::to_string(entry.second.bytes.size()) +
+                             " bytes, its shape needs " + std::to_string(expected),
                          ""};
         }
         order.push_back(&entry);
@@ -135,8 +144,9 @@ Result<void> write_safetensors(const std::filesystem::path& path, const SafeTens
     std::uint64_t at = 0;
     for (const auto* entry : order) {
         const SafeTensor& tensor = entry->second;
-        header[entry->first] = {
-            {"dtype", to_string(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.bytes.size()}}};
+        header[entry->first] = {{"dtype", to_string(tensor.type)},
+                                {"shape", tensor.shape},
+                                {"data_offsets", {at, at + tensor.bytes.size()}}};
         at += tensor.bytes.size();
     }
     std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -14,7 +14,8 @@ constexpr std::size_t most_dimensions = 64;
 
 std::string shown(std::string_view name) {
     std::string result;
-    for (const char letter : name.substr(0, 80)) result += static_cast<unsigned char>(letter) < 0x20 ? '?' : letter;
+    for (const char letter : name.substr(0, 80))
+        result += static_cast<unsigned char>(letter) < 0x20 ? '?' : letter;
     return "'" + result + (name.size() > 80 ? "…'" : "'");
 }
 
@@ -40,7 +41,8 @@ bool is_nested_too_deeply(std::string_view text) {
 
 class HeaderParser {
   public:
-    HeaderParser(std::uint64_t data_bytes, const std::string& source) : m_data_bytes(data_bytes), m_source(source) {}
+    HeaderParser(std::uint64_t data_bytes, const std::string& source)
+        : m_data_bytes(data_bytes), m_source(source) {}
 
     Result<SafeTensorHeader> parse(std::string_view text);
 
@@ -106,8 +108,10 @@ Result<void> HeaderParser::take_shape(TensorPlace& place, const nlohmann::json& 
     if (shape->size() > most_dimensions) return error_in(place, "more than 64 dimensions");
     for (const auto& size : *shape) {
         if (!size.is_number_unsigned() || size.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) {
-            return error_in(place, "shape holds " + size.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 40) +
-                                       ", which is no size");
+            return error_in(
+                place, "shape holds " +
+                           size.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 40) +
+                           ", which is no size");
         }
         place.shape.push_back(size.get<std::int64_t>());
     }
@@ -122,8 +126,9 @@ Result<void> HeaderParser::take_offsets(TensorPlace& place, const nlohmann::json
     place.begin = (*offsets)[0].get<std::uint64_t>();
     place.end = (*offsets)[1].get<std::uint64_t>();
     if (place.begin > place.end || place.end > m_data_bytes) {
-        return error_in(place, "data_offsets " + std::to_string(place.begin) + " to " + std::to_string(place.end) +
-                                   " lie outside the file's " + std::to_string(m_data_bytes) + " bytes of data");
+        return error_in(place, "data_offsets " + std::to_string(place.begin) + " to " +
+                                   std::to_string(place.end) + " lie outside the file's " +
+                                   std::to_string(m_data_bytes) + " bytes of data");
     }
     std::uint64_t bytes = bytes_per_element(place.type);
     bool overflow = false;
@@ -133,8 +138,9 @@ Result<void> HeaderParser::take_offsets(TensorPlace& place, const nlohmann::json
     }
     if (empty) bytes = 0;
     if ((overflow && !empty) || bytes != place.end - place.begin) {
-        return error_in(place, "its shape needs " + (overflow && !empty ? "too many" : std::to_string(bytes)) +
-                                   " bytes, its data_offsets give " + std::to_string(place.end - place.begin));
+        return error_in(place,
+                        "its shape needs " + (overflow && !empty ? "too many" : std::to_string(bytes)) +
+                            " bytes, its data_offsets give " + std::to_string(place.end - place.begin));
     }
     return {};
 }
@@ -148,8 +154,8 @@ Result<void> HeaderParser::take_tensor(const std::string& name, const nlohmann::
     const auto type = parse_tensor_type(dtype->get_ref<const std::string&>());
     if (!type) {
         return Error{ErrorCode::InputOutput,
-                     m_source + ": tensor " + shown(name) + " has dtype " + shown(dtype->get_ref<const std::string&>()) +
-                         ", which isn't read here",
+                     m_source + ": tensor " + shown(name) + " has dtype " +
+                         shown(dtype->get_ref<const std::string&>()) + ", which isn't read here",
                      "dtypes read are F64 F32 F16 BF16 I64 I32 U8 BOOL"};
     }
     place.type = *type;
@@ -167,13 +173,16 @@ Result<void> HeaderParser::check_layout() {
     std::uint64_t at = 0;
     for (const TensorPlace& place : tensors) {
         if (place.begin != at) {
-            return error_in(place, place.begin < at ? "its bytes overlap with another tensor's"
-                                                    : "there is a hole of " + std::to_string(place.begin - at) + " bytes before it");
+            return error_in(
+                place, place.begin < at
+                           ? "its bytes overlap with another tensor's"
+                           : "there is a hole of " + std::to_string(place.begin - at) + " bytes before it");
         }
         at = place.end;
     }
     if (at != m_data_bytes) {
-        return error("the header describes " + std::to_string(at) + " bytes of data, the file holds " + std::to_string(m_data_bytes));
+        return error("the header describes " + std::to_string(at) + " bytes of data, the file holds " +
+                     std::to_string(m_data_bytes));
     }
     return {};
 }
@@ -191,7 +200,8 @@ Result<SafeTensorHeader> HeaderParser::parse(std::string_view text) {
 
 }  // namespace
 
-Result<SafeTensorHeader> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes, const std::string& source) {
+Result<SafeTensorHeader> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
+                                                  const std::string& source) {
     return HeaderParser(data_bytes, source).parse(json);
 }
 

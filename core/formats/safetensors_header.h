@@ -1,5 +1,6 @@
 #pragma once
-// The JSON header of a safetensors file, checked against the number of bytes that follow it. Internal to core/formats.
+// The JSON header of a safetensors file, checked against the number of bytes that follow it. Internal to
+// core/formats.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,6 +25,7 @@ struct SafeTensorHeader {
 };
 
 /// Error messages start with `source`.
-Result<SafeTensorHeader> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes, const std::string& source);
+Result<SafeTensorHeader> parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
+                                                  const std::string& source);
 
 }  // namespace mantissa::formats

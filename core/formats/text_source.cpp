@@ -17,8 +17,14 @@ TextSource::TextSource(gzFile file, std::filesystem::path path, TextLimits limit
     : m_file(file), m_path(std::move(path)), m_limits(limits), m_buffer(chunk_bytes) {}
 
 TextSource::TextSource(TextSource&& other) noexcept
-    : m_file(std::exchange(other.m_file, nullptr)), m_path(std::move(other.m_path)), m_limits(other.m_limits),
-      m_buffer(std::move(other.m_buffer)), m_at(other.m_at), m_end(other.m_end), m_total(other.m_total), m_line(other.m_line) {}
+    : m_file(std::exchange(other.m_file, nullptr)),
+      m_path(std::move(other.m_path)),
+      m_limits(other.m_limits),
+      m_buffer(std::move(other.m_buffer)),
+      m_at(other.m_at),
+      m_end(other.m_end),
+      m_total(other.m_total),
+      m_line(other.m_line) {}
 
 TextSource::~TextSource() {
     if (m_file) gzclose(m_file);
@@ -45,8 +51,10 @@ Result<bool> TextSource::fill() {
     const char* why = gzerror(m_file, &code);
     if (size < 0 || (code != Z_OK && code != Z_STREAM_END)) {
         // Z_BUF_ERROR: the compressed stream stops before its end mark.
-        const std::string reason = code == Z_BUF_ERROR ? "the compressed data ends too early" : std::string(why);
-        return Error{ErrorCode::InputOutput, m_path.string() + " is damaged after line " + std::to_string(m_line) + ": " + reason,
+        const std::string reason =
+            code == Z_BUF_ERROR ? "the compressed data ends too early" : std::string(why);
+        return Error{ErrorCode::InputOutput,
+                     m_path.string() + " is damaged after line " + std::to_string(m_line) + ": " + reason,
                      "fetch the file again"};
     }
     m_at = 0;
@@ -54,7 +62,9 @@ Result<bool> TextSource::fill() {
     m_total += m_end;
     if (m_total > m_limits.total_bytes) {
         return Error{ErrorCode::InputOutput,
-                     m_path.string() + " holds more than the " + std::to_string(m_limits.total_bytes) + " bytes allowed here", ""};
+                     m_path.string() + " holds more than the " + std::to_string(m_limits.total_bytes) +
+                         " bytes allowed here",
+                     ""};
     }
     return size > 0;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Lines of a text file, plain or gzip (told apart by content, not by name), with bounded memory. Internal to core/formats.
+// Lines of a text file, plain or gzip (told apart by content, not by name), with bounded memory. Internal to
+// core/formats.
 #include <zlib.h>
 
 #include <cstdint>

@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t file_version = 1;
 
-fs::path file_of(const fs::path& folder) { return folder / "comparison.json"; }
+fs::path file_of(const fs::path& folder) {
+    return folder / "comparison.json";
+}
 
 Verdict verdict_from(Fields& fields) {
     Verdict verdict;
@@ -62,6 +64,15 @@ nlohmann::json plan_to_json(const std::string& text) {
     return plan.is_discarded() ? nlohmann::json(text) : plan;
 }
 
+/// A runs folder that was moved or copied as a whole (a sample, last year's disk) still finds its runs:
+/// beside comparisons/.
+fs::path found_run(const fs::path& run, const fs::path& comparison) {
+    std::error_code failure;
+    if (fs::exists(run, failure)) return run;
+    const fs::path beside = fs::weakly_canonical(comparison / ".." / "..", failure) / run.filename();
+    return fs::exists(beside, failure) ? beside : run;
+}
+
 nlohmann::json record_to_json(const ComparisonRecord& record) {
     auto modes = nlohmann::json::array(), trials = nlohmann::json::array(), runs = nlohmann::json::array(),
          verdicts = nlohmann::json::array();
@@ -83,7 +94,9 @@ nlohmann::json record_to_json(const ComparisonRecord& record) {
         {"trials", std::move(trials)},
         {"run_dirs", std::move(runs)},
         {"fairness",
-         {{"known", record.fairness.known}, {"fair", record.fairness.fair}, {"differences", record.fairness.differences}}},
+         {{"known", record.fairness.known},
+          {"fair", record.fairness.fair},
+          {"differences", record.fairness.differences}}},
         {"verdicts", std::move(verdicts)},
         {"decision", record.decision ? to_json(*record.decision) : nlohmann::json(nullptr)},
     };
@@ -120,10 +133,13 @@ Result<Decision> decision_from_json(const nlohmann::json& json) {
     return decision;
 }
 
-fs::path comparison_folder(const fs::path& runs, const std::string& id) { return runs / "comparisons" / id; }
+fs::path comparison_folder(const fs::path& runs, const std::string& id) {
+    return runs / "comparisons" / id;
+}
 
 Result<std::string> create_comparison_folder(const fs::path& runs, const std::string& name) {
-    auto folder = create_unique_folder(runs / "comparisons", file_time_stamp(now_ns()) + "-" + folder_name_part(name));
+    auto folder =
+        create_unique_folder(runs / "comparisons", file_time_stamp(now_ns()) + "-" + folder_name_part(name));
     if (!folder) return folder.error();
     return folder->filename().string();
 }
@@ -143,18 +159,21 @@ Result<ComparisonRecord> read_comparison(const fs::path& folder) {
     fields.read("state", record.state);
     fields.read("order", record.order);
     fields.read("order_reason", record.order_reason);
-    if (const auto* plan = fields.find("plan")) record.plan_json = plan->is_string() ? plan->get<std::string>() : plan->dump();
+    if (const auto* plan = fields.find("plan"))
+        record.plan_json = plan->is_string() ? plan->get<std::string>() : plan->dump();
     read_modes(fields, record.modes);
-    fields.read_objects("trials", [&](Fields& trial) { record.trials.push_back(record_json::trial_from(trial)); });
+    fields.read_objects("trials",
+                        [&](Fields& trial) { record.trials.push_back(record_json::trial_from(trial)); });
     std::vector<std::string> runs;
     fields.read("run_dirs", runs);
-    record.run_dirs.assign(runs.begin(), runs.end());
+    for (const std::string& run : runs) record.run_dirs.push_back(found_run(run, folder));
     fields.read_object("fairness", [&](Fields& fairness) {
         fairness.read("known", record.fairness.known);
         fairness.read("fair", record.fairness.fair);
         fairness.read("differences", record.fairness.differences);
     });
-    fields.read_objects("verdicts", [&](Fields& verdict) { record.verdicts.push_back(verdict_from(verdict)); });
+    fields.read_objects("verdicts",
+                        [&](Fields& verdict) { record.verdicts.push_back(verdict_from(verdict)); });
     fields.read_object("decision", [&](Fields& decision) { record.decision = decision_from(decision); });
     if (auto result = fields.result(); !result) return result.error();
     return record;

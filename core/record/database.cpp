@@ -14,9 +14,13 @@ Statement& Statement::operator=(Statement&& other) noexcept {
     return *this;
 }
 
-Statement::~Statement() { sqlite3_finalize(m_statement); }
+Statement::~Statement() {
+    sqlite3_finalize(m_statement);
+}
 
-void Statement::bind(int index, std::int64_t value) { sqlite3_bind_int64(m_statement, index + 1, value); }
+void Statement::bind(int index, std::int64_t value) {
+    sqlite3_bind_int64(m_statement, index + 1, value);
+}
 
 void Statement::bind(int index, double value) {
     if (value != value) {
@@ -56,11 +60,17 @@ int Statement::step() {
     return sqlite3_step(m_statement);
 }
 
-void Statement::reset() { sqlite3_reset(m_statement); }
+void Statement::reset() {
+    sqlite3_reset(m_statement);
+}
 
-std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(m_statement, column); }
+std::int64_t Statement::integer(int column) const {
+    return sqlite3_column_int64(m_statement, column);
+}
 
-bool Statement::is_null(int column) const { return sqlite3_column_type(m_statement, column) == SQLITE_NULL; }
+bool Statement::is_null(int column) const {
+    return sqlite3_column_type(m_statement, column) == SQLITE_NULL;
+}
 
 double Statement::real(int column) const {
     const int type = sqlite3_column_type(m_statement, column);
@@ -81,7 +91,8 @@ std::optional<std::int64_t> Statement::optional_integer(int column) const {
 std::string Statement::text(int column) const {
     const auto* bytes = sqlite3_column_text(m_statement, column);
     if (!bytes) return {};
-    return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column))};
+    return {reinterpret_cast<const char*>(bytes),
+            static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column))};
 }
 
 Result<Database> Database::open(const std::string& name, int flags, const std::filesystem::path& path) {
@@ -102,8 +113,11 @@ Database& Database::operator=(Database&& other) noexcept {
     return *this;
 }
 
-// Statements are members declared after their database and are gone by now; close_v2 would defer if one were not.
-Database::~Database() { sqlite3_close_v2(m_handle); }
+// Statements are members declared after their database and are gone by now; close_v2 would defer if one were
+// not.
+Database::~Database() {
+    sqlite3_close_v2(m_handle);
+}
 
 int Database::try_execute(const char* sql) {
     errno = 0;
@@ -132,13 +146,16 @@ Result<std::int64_t> Database::single_integer(const char* sql) {
     return last_error("reading");
 }
 
-int Database::last_code() const { return m_handle ? sqlite3_errcode(m_handle) : SQLITE_NOMEM; }
+int Database::last_code() const {
+    return m_handle ? sqlite3_errcode(m_handle) : SQLITE_NOMEM;
+}
 
 Error Database::last_error(std::string_view doing) const {
     // A failed commit leaves the system's reason in errno only, and nobody else has called the system since.
     const int left_behind = errno;
     const std::string file = m_path.string();
-    if (!m_handle) return {ErrorCode::InputOutput, "no memory left while " + std::string(doing) + " " + file, ""};
+    if (!m_handle)
+        return {ErrorCode::InputOutput, "no memory left while " + std::string(doing) + " " + file, ""};
     const int code = sqlite3_errcode(m_handle) & 0xff;
     const int system = sqlite3_system_errno(m_handle) != 0 ? sqlite3_system_errno(m_handle) : left_behind;
     if (code == SQLITE_FULL || (code == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT))) {
@@ -146,11 +163,13 @@ Error Database::last_error(std::string_view doing) const {
                 "free some space, or choose another runs folder with --runs-dir"};
     }
     if (code == SQLITE_IOERR && system == EFBIG) {
-        return {ErrorCode::InputOutput, "the file size limit is reached while " + std::string(doing) + " " + file,
+        return {ErrorCode::InputOutput,
+                "the file size limit is reached while " + std::string(doing) + " " + file,
                 "raise the limit (ulimit -f), or record fewer steps"};
     }
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-        return {ErrorCode::InputOutput, file + " is damaged or is no recording (" + sqlite3_errmsg(m_handle) + ")",
+        return {ErrorCode::InputOutput,
+                file + " is damaged or is no recording (" + sqlite3_errmsg(m_handle) + ")",
                 "restore the run folder from a copy, or delete it"};
     }
     std::string why = sqlite3_errmsg(m_handle);

@@ -1,6 +1,7 @@
 #pragma once
-// SQLite's C API as two small owners. Internal to core/record: nothing outside includes it. NaN travels as TEXT 'NaN' and NULL
-// means "not measured" (SQLite itself turns a bound NaN into NULL, which would lose the difference).
+// SQLite's C API as two small owners. Internal to core/record: nothing outside includes it. NaN travels as
+// TEXT 'NaN' and NULL means "not measured" (SQLite itself turns a bound NaN into NULL, which would lose the
+// difference).
 #include <sqlite3.h>
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class Statement {
     void bind(int index, double value);
     void bind(int index, const std::optional<double>& value);
     void bind(int index, const std::optional<std::int64_t>& value);
-    void bind(int index, std::string_view text);  // copied by SQLite
+    void bind(int index, std::string_view text);    // copied by SQLite
     void bind_static(int index, const char* text);  // must outlive the step
     /// SQLITE_ROW, SQLITE_DONE or an error code. After an insert: reset() before the next bind.
     int step();
@@ -49,7 +50,8 @@ class Statement {
 
 class Database {
   public:
-    /// `flags` are SQLITE_OPEN_…; `name` is a path or, with SQLITE_OPEN_URI, a file: address. `path` is what errors name.
+    /// `flags` are SQLITE_OPEN_…; `name` is a path or, with SQLITE_OPEN_URI, a file: address. `path` is what
+    /// errors name.
     static Result<Database> open(const std::string& name, int flags, const std::filesystem::path& path);
     Database() = default;
     Database(Database&& other) noexcept;
@@ -62,7 +64,8 @@ class Database {
     Result<Statement> prepare(const char* sql);
     Result<std::int64_t> single_integer(const char* sql);
     [[nodiscard]] int last_code() const;
-    /// "The disk is full while writing RUN/run.db" …: a sentence from the last failure, with the path and the system's reason.
+    /// "The disk is full while writing RUN/run.db" …: a sentence from the last failure, with the path and the
+    /// system's reason.
     [[nodiscard]] Error last_error(std::string_view doing) const;
     [[nodiscard]] bool is_open() const { return m_handle != nullptr; }
 

@@ -9,8 +9,8 @@
 namespace mantissa {
 namespace {
 
-// Two doubles in one register (every x86-64 and AArch64 has them); the plain loop is four times slower, because the compiler may
-// not reorder comparisons of doubles on its own.
+// Two doubles in one register (every x86-64 and AArch64 has them); the plain loop is four times slower,
+// because the compiler may not reorder comparisons of doubles on its own.
 using Pair = double __attribute__((vector_size(16)));
 using PairMask = long long __attribute__((vector_size(16)));
 
@@ -96,21 +96,27 @@ void fill_column(DecimatedColumn& column, std::span<const double> values, bool& 
 
 }  // namespace
 
-DecimatedLine decimate(std::span<const double> x, std::span<const double> y, double x_begin, double x_end, int width) {
+DecimatedLine decimate(std::span<const double> x, std::span<const double> y, double x_begin, double x_end,
+                       int width) {
     MANTISSA_ASSERT(x.size() == y.size());
     DecimatedLine line;
     if (width <= 0 || !(x_begin <= x_end) || x.empty()) return line;
     const auto begin = static_cast<std::size_t>(std::lower_bound(x.begin(), x.end(), x_begin) - x.begin());
     const auto end = static_cast<std::size_t>(std::upper_bound(x.begin(), x.end(), x_end) - x.begin());
     const double scale = x_end > x_begin ? width / (x_end - x_begin) : 0.0;
-    const auto pixel_of = [&](std::size_t at) { return std::min(static_cast<int>((x[at] - x_begin) * scale), width - 1); };
+    const auto pixel_of = [&](std::size_t at) {
+        const double pixel =
+            (x[at] - x_begin) * scale;  // not a number in a view of no width worth speaking of
+        return pixel < width - 1 ? std::max(static_cast<int>(pixel), 0) : width - 1;
+    };
 
     bool broken = begin > 0 && !std::isfinite(y[begin - 1]);
     if (begin > 0 && !broken) line.before = DecimatedPoint{x[begin - 1], y[begin - 1]};
     line.columns.reserve(std::min(static_cast<std::size_t>(width), end - std::min(begin, end)));
     std::size_t stride = 1;
     for (std::size_t from = begin; from < end;) {
-        // The end of the column: doubling steps from here, then halving. The first stride is the last column's length.
+        // The end of the column: doubling steps from here, then halving. The first stride is the last
+        // column's length.
         const int pixel = pixel_of(from);
         std::size_t inside = from, outside = from + stride;
         while (outside < end && pixel_of(outside) == pixel) {

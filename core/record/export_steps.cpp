@@ -11,10 +11,25 @@
 namespace mantissa {
 namespace {
 
-constexpr std::array<const char*, 19> names{
-    "step",        "applied_step", "epoch",          "time_ns",         "loss",         "learning_rate",     "grad_norm",
-    "loss_scale",  "growth_tracker", "skipped",      "skip_kind",       "nonfinite_loss", "nonfinite_grads", "memory_bytes",
-    "memory_peak_bytes", "host_memory_bytes", "samples", "data_ns",     "step_ns"};
+constexpr std::array<const char*, 19> names{"step",
+                                            "applied_step",
+                                            "epoch",
+                                            "time_ns",
+                                            "loss",
+                                            "learning_rate",
+                                            "grad_norm",
+                                            "loss_scale",
+                                            "growth_tracker",
+                                            "skipped",
+                                            "skip_kind",
+                                            "nonfinite_loss",
+                                            "nonfinite_grads",
+                                            "memory_bytes",
+                                            "memory_peak_bytes",
+                                            "host_memory_bytes",
+                                            "samples",
+                                            "data_ns",
+                                            "step_ns"};
 
 constexpr std::int64_t piece = 20'000;
 
@@ -42,21 +57,31 @@ void for_each_value(const StepRow& row, Put put) {
     put(row.step_ns);
 }
 
-std::string csv_text(std::int64_t value) { return std::to_string(value); }
-std::string csv_text(double value) { return to_text(value); }
-std::string csv_text(const char* value) { return value; }
+std::string csv_text(std::int64_t value) {
+    return std::to_string(value);
+}
+std::string csv_text(double value) {
+    return to_text(value);
+}
+std::string csv_text(const char* value) {
+    return value;
+}
 template <typename T>
 std::string csv_text(const std::optional<T>& value) {
     return value ? csv_text(*value) : std::string();
 }
 
-std::string json_text(std::int64_t value) { return std::to_string(value); }
+std::string json_text(std::int64_t value) {
+    return std::to_string(value);
+}
 std::string json_text(double value) {
     if (value != value) return "\"NaN\"";
     if (value - value != 0) return value > 0 ? "\"+Inf\"" : "\"-Inf\"";
     return to_text(value);
 }
-std::string json_text(const char* value) { return '"' + std::string(value) + '"'; }
+std::string json_text(const char* value) {
+    return '"' + std::string(value) + '"';
+}
 template <typename T>
 std::string json_text(const std::optional<T>& value) {
     return value ? json_text(*value) : std::string("null");
@@ -64,12 +89,15 @@ std::string json_text(const std::optional<T>& value) {
 
 Error write_error(const std::filesystem::path& file, int reason) {
     return {ErrorCode::InputOutput,
-            file.string() + " can't be written: " + std::generic_category().message(reason), "choose another place"};
+            file.string() + " can't be written: " + std::generic_category().message(reason),
+            "choose another place"};
 }
 
 }  // namespace
 
-std::span<const char* const> step_column_names() { return names; }
+std::span<const char* const> step_column_names() {
+    return names;
+}
 
 std::string step_csv_header() {
     std::string line;
@@ -118,16 +146,21 @@ Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat 
             }
             first = false;
         }
-        if (!out) return Error{ErrorCode::InputOutput, "the export of " + run_folder.string() + " can't be written", ""};
+        if (!out)
+            return Error{ErrorCode::InputOutput, "the export of " + run_folder.string() + " can't be written",
+                         ""};
         if (rows->steps.size() < static_cast<std::size_t>(piece)) break;
     }
     if (!csv) out << (first ? "]\n" : "\n]\n");
     out.flush();
-    if (!out) return Error{ErrorCode::InputOutput, "the export of " + run_folder.string() + " can't be written", ""};
+    if (!out)
+        return Error{ErrorCode::InputOutput, "the export of " + run_folder.string() + " can't be written",
+                     ""};
     return {};
 }
 
-Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, const std::filesystem::path& file) {
+Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format,
+                          const std::filesystem::path& file) {
     const std::filesystem::path part = file.string() + ".part";
     std::error_code ignored;
     {

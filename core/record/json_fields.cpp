@@ -10,10 +10,12 @@ Result<nlohmann::json> parse(const std::string& text, const std::string& source)
     try {
         return nlohmann::json::parse(text);
     } catch (const nlohmann::json::parse_error& error) {
-        return Error{ErrorCode::InputOutput, source + " is damaged: no valid JSON at byte " + std::to_string(error.byte),
+        return Error{ErrorCode::InputOutput,
+                     source + " is damaged: no valid JSON at byte " + std::to_string(error.byte),
                      "restore it from a copy, or delete it"};
     } catch (const nlohmann::json::exception& error) {
-        return Error{ErrorCode::InputOutput, source + " is damaged: " + error.what(), "restore it from a copy, or delete it"};
+        return Error{ErrorCode::InputOutput, source + " is damaged: " + error.what(),
+                     "restore it from a copy, or delete it"};
     }
 }
 
@@ -21,11 +23,15 @@ std::string dump(const nlohmann::json& json) {
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-Fields::Fields(const nlohmann::json& object, std::string where) : m_object(object), m_where(std::move(where)) {
-    if (!m_object.is_object()) m_error = Error{ErrorCode::InputOutput, m_where + " must be a JSON object", ""};
+Fields::Fields(const nlohmann::json& object, std::string where)
+    : m_object(object), m_where(std::move(where)) {
+    if (!m_object.is_object())
+        m_error = Error{ErrorCode::InputOutput, m_where + " must be a JSON object", ""};
 }
 
-std::string Fields::place(const char* key) const { return m_where.empty() ? key : m_where + "." + key; }
+std::string Fields::place(const char* key) const {
+    return m_where.empty() ? key : m_where + "." + key;
+}
 
 const nlohmann::json* Fields::find(const char* key) const {
     if (!m_object.is_object()) return nullptr;

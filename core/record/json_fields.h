@@ -1,6 +1,7 @@
 #pragma once
-// Reads fields of a JSON object into values. A missing field keeps the value that is there (older files), an unknown one is ignored
-// (newer files), a wrong type is an error that names the field. Internal to core/record.
+// Reads fields of a JSON object into values. A missing field keeps the value that is there (older files), an
+// unknown one is ignored (newer files), a wrong type is an error that names the field. Internal to
+// core/record.
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -13,7 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path log_of(const fs::path& path) { return path.string() + "-wal"; }
+fs::path log_of(const fs::path& path) {
+    return path.string() + "-wal";
+}
 
 bool has_log(const fs::path& path) {
     std::error_code error;
@@ -33,7 +35,8 @@ Result<fs::path> copy_with_log(const fs::path& path) {
     std::error_code error;
     std::string pattern = (fs::temp_directory_path(error) / "mantissa-reader-XXXXXX").string();
     if (error || !::mkdtemp(pattern.data())) {
-        return Error{ErrorCode::InputOutput, "no temporary folder to read " + path.string() + " from", "set TMPDIR"};
+        return Error{ErrorCode::InputOutput, "no temporary folder to read " + path.string() + " from",
+                     "set TMPDIR"};
     }
     const fs::path folder = pattern;
     fs::copy_file(path, folder / path.filename(), error);
@@ -41,7 +44,8 @@ Result<fs::path> copy_with_log(const fs::path& path) {
     if (error) {
         std::error_code ignored;
         fs::remove_all(folder, ignored);
-        return Error{ErrorCode::InputOutput, "copying " + path.string() + " for reading failed: " + error.message(), ""};
+        return Error{ErrorCode::InputOutput,
+                     "copying " + path.string() + " for reading failed: " + error.message(), ""};
     }
     // The copy gets a shared-memory file beside it, so it must be writable even if the original isn't.
     fs::permissions(folder / path.filename(), fs::perms::owner_read | fs::perms::owner_write, error);
@@ -52,8 +56,11 @@ Result<fs::path> copy_with_log(const fs::path& path) {
 }  // namespace
 
 ReadOnlyDatabase::ReadOnlyDatabase(ReadOnlyDatabase&& other) noexcept
-    : m_database(std::move(other.m_database)), m_path(std::move(other.m_path)),
-      m_copy_folder(std::exchange(other.m_copy_folder, {})), m_is_snapshot(other.m_is_snapshot), m_stamp(other.m_stamp) {}
+    : m_database(std::move(other.m_database)),
+      m_path(std::move(other.m_path)),
+      m_copy_folder(std::exchange(other.m_copy_folder, {})),
+      m_is_snapshot(other.m_is_snapshot),
+      m_stamp(other.m_stamp) {}
 
 ReadOnlyDatabase& ReadOnlyDatabase::operator=(ReadOnlyDatabase&& other) noexcept {
     if (this != &other) {
@@ -77,7 +84,7 @@ ReadOnlyDatabase::Stamp ReadOnlyDatabase::stamp_of(const fs::path& path) {
     Stamp stamp{};
     std::size_t at = 0;
     for (const fs::path& file : {path, log_of(path)}) {
-        struct stat status{};
+        struct stat status {};
         if (::stat(file.c_str(), &status) == 0) {
             stamp[at] = status.st_size;
             stamp[at + 1] = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
@@ -87,7 +94,9 @@ ReadOnlyDatabase::Stamp ReadOnlyDatabase::stamp_of(const fs::path& path) {
     return stamp;
 }
 
-bool ReadOnlyDatabase::is_outdated() const { return m_is_snapshot && stamp_of(m_path) != m_stamp; }
+bool ReadOnlyDatabase::is_outdated() const {
+    return m_is_snapshot && stamp_of(m_path) != m_stamp;
+}
 
 Result<ReadOnlyDatabase> ReadOnlyDatabase::open(const fs::path& path) {
     std::error_code error;

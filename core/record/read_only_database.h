@@ -1,6 +1,6 @@
 #pragma once
-// run.db opened for reading in every situation: beside an active writer, after a crash with a leftover log (run.db-wal), and in
-// a folder or file system that can't be written. Internal to core/record.
+// run.db opened for reading in every situation: beside an active writer, after a crash with a leftover log
+// (run.db-wal), and in a folder or file system that can't be written. Internal to core/record.
 #include <array>
 #include <cstdint>
 #include <filesystem>

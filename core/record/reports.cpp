@@ -11,9 +11,9 @@ namespace {
 using record_json::Fields;
 
 nlohmann::json support_to_json(const ModeSupport& mode) {
-    return {{"mode", to_string(mode.mode)},     {"support", to_string(mode.support)},
-            {"reason", mode.reason},            {"tried", mode.tried},
-            {"tried_ok", mode.tried_ok},        {"trial_ms", number_to_json(mode.trial_ms)}};
+    return {{"mode", to_string(mode.mode)}, {"support", to_string(mode.support)},
+            {"reason", mode.reason},        {"tried", mode.tried},
+            {"tried_ok", mode.tried_ok},    {"trial_ms", number_to_json(mode.trial_ms)}};
 }
 
 ModeSupport support_from(Fields& fields) {
@@ -50,7 +50,8 @@ nlohmann::json to_json(const ProbeReport& report) {
                            {"capability", device.capability},
                            {"modes", std::move(modes)}});
     }
-    return {{"devices", std::move(devices)}, {"notes", report.notes}, {"torch_version", report.torch_version}};
+    return {
+        {"devices", std::move(devices)}, {"notes", report.notes}, {"torch_version", report.torch_version}};
 }
 
 Result<ProbeReport> probe_report_from_json(const nlohmann::json& json) {

@@ -5,8 +5,8 @@
 namespace mantissa::db {
 
 std::size_t RowBatch::size() const {
-    return steps.size() + micro_batches.size() + evaluations.size() + memory.size() + op_dtypes.size() + incidents.size() +
-           states.size() + meta.size();
+    return steps.size() + micro_batches.size() + evaluations.size() + memory.size() + op_dtypes.size() +
+           incidents.size() + states.size() + meta.size();
 }
 
 void RowBatch::clear() {
@@ -35,17 +35,23 @@ Result<void> RowWriter::prepare_all() {
         {&m_begin, "BEGIN IMMEDIATE"},
         {&m_commit, "COMMIT"},
         {&m_steps,
-         "INSERT INTO steps(step, applied_step, epoch, time_ns, loss, learning_rate, grad_norm, loss_scale, growth_tracker,"
-         " skipped, skip_kind, nonfinite_loss, nonfinite_grads, memory_bytes, memory_peak_bytes, host_memory_bytes, samples,"
+         "INSERT INTO steps(step, applied_step, epoch, time_ns, loss, learning_rate, grad_norm, loss_scale, "
+         "growth_tracker,"
+         " skipped, skip_kind, nonfinite_loss, nonfinite_grads, memory_bytes, memory_peak_bytes, "
+         "host_memory_bytes, samples,"
          " data_ns, step_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
         {&m_micro_batches, "INSERT INTO micro_batches(step, \"index\", loss) VALUES(?,?,?)"},
-        {&m_evaluations, "INSERT INTO evaluations(step, split, metric, value, precision, samples) VALUES(?,?,?,?,?,?)"},
+        {&m_evaluations,
+         "INSERT INTO evaluations(step, split, metric, value, precision, samples) VALUES(?,?,?,?,?,?)"},
         {&m_memory, "INSERT INTO memory(step, part, bytes) VALUES(?,?,?)"},
-        {&m_op_dtypes, "INSERT INTO op_dtypes(step, phase, op, dtype, calls, multiply_adds) VALUES(?,?,?,?,?,?)"},
+        {&m_op_dtypes,
+         "INSERT INTO op_dtypes(step, phase, op, dtype, calls, multiply_adds) VALUES(?,?,?,?,?,?)"},
         {&m_incidents,
-         "INSERT INTO incidents(id, step, phase, kind, severity, module, op, tensor, detail) VALUES(?,?,?,?,?,?,?,?,?)"},
+         "INSERT INTO incidents(id, step, phase, kind, severity, module, op, tensor, detail) "
+         "VALUES(?,?,?,?,?,?,?,?,?)"},
         {&m_states, "INSERT INTO states(time_ns, state, reason) VALUES(?,?,?)"},
-        {&m_meta, "INSERT INTO meta(key, value) VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"},
+        {&m_meta,
+         "INSERT INTO meta(key, value) VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"},
     }};
     for (const auto& [statement, sql] : entries) {
         auto prepared = m_database->prepare(sql);
@@ -105,7 +111,9 @@ void bind_all(Statement& statement, const Values&... values) {
     (statement.bind(index++, values), ...);
 }
 
-std::string_view view(const std::string& text) { return text; }
+std::string_view view(const std::string& text) {
+    return text;
+}
 
 }  // namespace
 
@@ -119,7 +127,8 @@ Result<void> RowWriter::write_rows(const RowBatch& batch) {
         if (auto done = run(m_micro_batches); !done) return done;
     }
     for (const EvaluationRow& row : batch.evaluations) {
-        bind_all(m_evaluations, row.step, view(row.split), view(row.metric), row.value, view(row.precision), row.samples);
+        bind_all(m_evaluations, row.step, view(row.split), view(row.metric), row.value, view(row.precision),
+                 row.samples);
         if (auto done = run(m_evaluations); !done) return done;
     }
     for (const MemoryRow& row : batch.memory) {
@@ -127,12 +136,13 @@ Result<void> RowWriter::write_rows(const RowBatch& batch) {
         if (auto done = run(m_memory); !done) return done;
     }
     for (const OpDtypeRow& row : batch.op_dtypes) {
-        bind_all(m_op_dtypes, row.step, view(row.phase), view(row.op), view(row.dtype), row.calls, row.multiply_adds);
+        bind_all(m_op_dtypes, row.step, view(row.phase), view(row.op), view(row.dtype), row.calls,
+                 row.multiply_adds);
         if (auto done = run(m_op_dtypes); !done) return done;
     }
     for (const IncidentRow& row : batch.incidents) {
-        bind_all(m_incidents, row.id, row.step, view(row.phase), view(row.kind), view(row.severity), view(row.module),
-                 view(row.op), view(row.tensor), view(row.detail_json));
+        bind_all(m_incidents, row.id, row.step, view(row.phase), view(row.kind), view(row.severity),
+                 view(row.module), view(row.op), view(row.tensor), view(row.detail_json));
         if (auto done = run(m_incidents); !done) return done;
     }
     for (const StateRow& row : batch.states) {

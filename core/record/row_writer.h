@@ -1,5 +1,6 @@
 #pragma once
-// A batch of rows of all tables, and the prepared statements that write it in one transaction. Internal to core/record.
+// A batch of rows of all tables, and the prepared statements that write it in one transaction. Internal to
+// core/record.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -39,7 +40,8 @@ class RowWriter {
     void bind(const StepRow& row);
 
     Database* m_database;
-    Statement m_begin, m_commit, m_steps, m_micro_batches, m_evaluations, m_memory, m_op_dtypes, m_incidents, m_states, m_meta;
+    Statement m_begin, m_commit, m_steps, m_micro_batches, m_evaluations, m_memory, m_op_dtypes, m_incidents,
+        m_states, m_meta;
 };
 
 }  // namespace mantissa::db

@@ -23,9 +23,12 @@ constexpr std::array<std::pair<RunState, const char*>, 10> run_state_names{{
 
 const char* to_string(SkipKind kind) {
     switch (kind) {
-        case SkipKind::None: return "";
-        case SkipKind::Probing: return "probing";
-        case SkipKind::Fault: return "fault";
+        case SkipKind::None:
+            return "";
+        case SkipKind::Probing:
+            return "probing";
+        case SkipKind::Fault:
+            return "fault";
     }
     return "";
 }
@@ -56,13 +59,15 @@ bool is_end_state(RunState state) {
         case RunState::Queued:
         case RunState::Trial:
         case RunState::Running:
-        case RunState::Paused: return false;
+        case RunState::Paused:
+            return false;
         case RunState::Finished:
         case RunState::StoppedNonfinite:
         case RunState::Stopped:
         case RunState::Interrupted:
         case RunState::Failed:
-        case RunState::Lost: return true;
+        case RunState::Lost:
+            return true;
     }
     return false;
 }

@@ -31,7 +31,9 @@ Error folder_error(const fs::path& folder, const std::string& doing, int reason)
 /// "20261130-134955-…": made by create_unique_folder.
 bool starts_with_time_stamp(const std::string& name) {
     if (name.size() < 16 || name[8] != '-' || name[15] != '-') return false;
-    const auto is_digit = [&](std::size_t at) { return std::isdigit(static_cast<unsigned char>(name[at])) != 0; };
+    const auto is_digit = [&](std::size_t at) {
+        return std::isdigit(static_cast<unsigned char>(name[at])) != 0;
+    };
     for (std::size_t at = 0; at < 15; ++at) {
         if (at != 8 && !is_digit(at)) return false;
     }
@@ -47,10 +49,12 @@ Result<std::vector<std::string>> list_folders(const fs::path& parent, Keep keep)
     if (error == std::errc::no_such_file_or_directory) return names;
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
         std::error_code ignored;
-        if (entries->is_directory(ignored) && keep(entries->path())) names.push_back(entries->path().filename().string());
+        if (entries->is_directory(ignored) && keep(entries->path()))
+            names.push_back(entries->path().filename().string());
     }
     if (error) {
-        return Error{ErrorCode::InputOutput, "the runs folder " + parent.string() + " can't be read: " + error.message(), ""};
+        return Error{ErrorCode::InputOutput,
+                     "the runs folder " + parent.string() + " can't be read: " + error.message(), ""};
     }
     std::sort(names.begin(), names.end(), std::greater<>());
     return names;
@@ -63,7 +67,8 @@ std::string folder_name_part(const std::string& name) {
     std::string part;
     for (const char letter : name) {
         const auto byte = static_cast<unsigned char>(letter);
-        const bool keep = byte >= 0x80 || std::isalnum(byte) || letter == '.' || letter == '_' || letter == '+';
+        const bool keep =
+            byte >= 0x80 || std::isalnum(byte) || letter == '.' || letter == '_' || letter == '+';
         if (keep) {
             part += letter;
         } else if (!part.empty() && part.back() != '-') {
@@ -72,7 +77,8 @@ std::string folder_name_part(const std::string& name) {
     }
     if (part.size() > longest) {
         std::size_t end = longest;
-        while (end > 0 && (static_cast<unsigned char>(part[end]) & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
+        while (end > 0 && (static_cast<unsigned char>(part[end]) & 0xC0) == 0x80)
+            --end;  // not inside a UTF-8 sequence
         part.resize(end);
     }
     while (!part.empty() && part.back() == '-') part.pop_back();
@@ -94,8 +100,8 @@ Result<fs::path> create_unique_folder(const fs::path& parent, const std::string&
 }
 
 Result<RunFolder> create_run_folder(const fs::path& runs, const std::string& name, Precision mode) {
-    auto folder =
-        create_unique_folder(runs, file_time_stamp(now_ns()) + "-" + folder_name_part(name) + "-" + to_string(mode));
+    auto folder = create_unique_folder(
+        runs, file_time_stamp(now_ns()) + "-" + folder_name_part(name) + "-" + to_string(mode));
     if (!folder) return folder.error();
     return RunFolder{std::move(folder).value()};
 }
@@ -132,7 +138,8 @@ Result<RunLock> RunLock::take(const RunFolder& folder) {
         if (errno != EWOULDBLOCK && errno != EINTR) return folder_error(folder.lock(), "locked", errno);
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     }
-    return Error{ErrorCode::InputOutput, "the run " + folder.path.string() + " is already running in another process",
+    return Error{ErrorCode::InputOutput,
+                 "the run " + folder.path.string() + " is already running in another process",
                  "wait for its end, or stop it first"};
 }
 

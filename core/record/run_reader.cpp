@@ -36,27 +36,33 @@ StepRow step_from(const db::Statement& s) {
     return row;
 }
 
-MicroBatchRow micro_batch_from(const db::Statement& s) { return {s.integer(1), s.integer(2), s.real(3)}; }
+MicroBatchRow micro_batch_from(const db::Statement& s) {
+    return {s.integer(1), s.integer(2), s.real(3)};
+}
 
 EvaluationRow evaluation_from(const db::Statement& s) {
     return {s.integer(1), s.text(2), s.text(3), s.real(4), s.text(5), s.integer(6)};
 }
 
-MemoryRow memory_from(const db::Statement& s) { return {s.integer(1), s.text(2), s.integer(3)}; }
+MemoryRow memory_from(const db::Statement& s) {
+    return {s.integer(1), s.text(2), s.integer(3)};
+}
 
 OpDtypeRow op_dtype_from(const db::Statement& s) {
     return {s.integer(1), s.text(2), s.text(3), s.text(4), s.integer(5), s.integer(6)};
 }
 
 IncidentRow incident_from(const db::Statement& s) {
-    return {s.integer(0), s.integer(1), s.text(2), s.text(3), s.text(4), s.text(5), s.text(6), s.text(7), s.text(8)};
+    return {s.integer(0), s.integer(1), s.text(2), s.text(3), s.text(4),
+            s.text(5),    s.text(6),    s.text(7), s.text(8)};
 }
 
 StateRow state_from(const db::Statement& s) {
     // A state that this version doesn't know comes from a damaged file: shown as failed, with the word.
     const std::string word = s.text(2);
     const auto state = parse_run_state(word);
-    return {s.integer(1), state.value_or(RunState::Failed), state ? s.text(3) : "unknown state '" + word + "'"};
+    return {s.integer(1), state.value_or(RunState::Failed),
+            state ? s.text(3) : "unknown state '" + word + "'"};
 }
 
 /// Follows one table: rows whose key (column 0) is above the last one seen.
@@ -66,7 +72,8 @@ struct Follower {
     std::int64_t last = std::numeric_limits<std::int64_t>::min();
 
     template <typename Row>
-    Result<void> read(db::Database& database, std::vector<Row>& rows, Row (*make)(const db::Statement&), std::int64_t limit) {
+    Result<void> read(db::Database& database, std::vector<Row>& rows, Row (*make)(const db::Statement&),
+                      std::int64_t limit) {
         statement.bind(0, last);
         statement.bind(1, limit);
         int code = SQLITE_ROW;
@@ -89,30 +96,40 @@ constexpr std::int64_t all_rows = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
 bool RunRows::empty() const {
-    return steps.empty() && micro_batches.empty() && evaluations.empty() && memory.empty() && op_dtypes.empty() &&
-           incidents.empty() && states.empty();
+    return steps.empty() && micro_batches.empty() && evaluations.empty() && memory.empty() &&
+           op_dtypes.empty() && incidents.empty() && states.empty();
 }
 
 struct RunReader::Impl {
     RunFolder folder;
     db::ReadOnlyDatabase source;
     db::Statement begin, commit, last_state;
-    Follower steps{"SELECT step, applied_step, epoch, time_ns, loss, learning_rate, grad_norm, loss_scale, growth_tracker, skipped,"
-                   " skip_kind, nonfinite_loss, nonfinite_grads, memory_bytes, memory_peak_bytes, host_memory_bytes, samples,"
-                   " data_ns, step_ns FROM steps WHERE step > ?1 ORDER BY step LIMIT ?2",
-                   {}};
-    Follower micro_batches{"SELECT rowid, step, \"index\", loss FROM micro_batches WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", {}};
-    Follower evaluations{"SELECT rowid, step, split, metric, value, precision, samples FROM evaluations WHERE rowid > ?1"
-                         " ORDER BY rowid LIMIT ?2",
-                         {}};
-    Follower memory{"SELECT rowid, step, part, bytes FROM memory WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", {}};
-    Follower op_dtypes{"SELECT rowid, step, phase, op, dtype, calls, multiply_adds FROM op_dtypes WHERE rowid > ?1"
-                       " ORDER BY rowid LIMIT ?2",
-                       {}};
-    Follower incidents{"SELECT id, step, phase, kind, severity, module, op, tensor, detail FROM incidents WHERE id > ?1"
-                       " ORDER BY id LIMIT ?2",
-                       {}};
-    Follower states{"SELECT rowid, time_ns, state, reason FROM states WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", {}};
+    Follower steps{
+        "SELECT step, applied_step, epoch, time_ns, loss, learning_rate, grad_norm, loss_scale, "
+        "growth_tracker, skipped,"
+        " skip_kind, nonfinite_loss, nonfinite_grads, memory_bytes, memory_peak_bytes, host_memory_bytes, "
+        "samples,"
+        " data_ns, step_ns FROM steps WHERE step > ?1 ORDER BY step LIMIT ?2",
+        {}};
+    Follower micro_batches{
+        "SELECT rowid, step, \"index\", loss FROM micro_batches WHERE rowid > ?1 ORDER BY rowid LIMIT ?2",
+        {}};
+    Follower evaluations{
+        "SELECT rowid, step, split, metric, value, precision, samples FROM evaluations WHERE rowid > ?1"
+        " ORDER BY rowid LIMIT ?2",
+        {}};
+    Follower memory{"SELECT rowid, step, part, bytes FROM memory WHERE rowid > ?1 ORDER BY rowid LIMIT ?2",
+                    {}};
+    Follower op_dtypes{
+        "SELECT rowid, step, phase, op, dtype, calls, multiply_adds FROM op_dtypes WHERE rowid > ?1"
+        " ORDER BY rowid LIMIT ?2",
+        {}};
+    Follower incidents{
+        "SELECT id, step, phase, kind, severity, module, op, tensor, detail FROM incidents WHERE id > ?1"
+        " ORDER BY id LIMIT ?2",
+        {}};
+    Follower states{
+        "SELECT rowid, time_ns, state, reason FROM states WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", {}};
 
     Result<void> prepare();
     Result<void> refresh();
@@ -129,7 +146,9 @@ Result<void> RunReader::Impl::prepare() {
     };
     if (auto done = prepare_one(begin, "BEGIN"); !done) return done;
     if (auto done = prepare_one(commit, "COMMIT"); !done) return done;
-    if (auto done = prepare_one(last_state, "SELECT rowid, time_ns, state, reason FROM states ORDER BY rowid DESC LIMIT 1"); !done) {
+    if (auto done = prepare_one(
+            last_state, "SELECT rowid, time_ns, state, reason FROM states ORDER BY rowid DESC LIMIT 1");
+        !done) {
         return done;
     }
     for (Follower* table : {&steps, &micro_batches, &evaluations, &memory, &op_dtypes, &incidents, &states}) {
@@ -154,8 +173,10 @@ Result<void> RunReader::Impl::refresh() {
 Result<void> RunReader::Impl::read_tables(RunRows& rows, std::int64_t limit) {
     db::Database& database = source.database();
     if (auto done = steps.read(database, rows.steps, step_from, limit); !done) return done;
-    if (auto done = micro_batches.read(database, rows.micro_batches, micro_batch_from, all_rows); !done) return done;
-    if (auto done = evaluations.read(database, rows.evaluations, evaluation_from, all_rows); !done) return done;
+    if (auto done = micro_batches.read(database, rows.micro_batches, micro_batch_from, all_rows); !done)
+        return done;
+    if (auto done = evaluations.read(database, rows.evaluations, evaluation_from, all_rows); !done)
+        return done;
     if (auto done = memory.read(database, rows.memory, memory_from, all_rows); !done) return done;
     if (auto done = op_dtypes.read(database, rows.op_dtypes, op_dtype_from, all_rows); !done) return done;
     if (auto done = incidents.read(database, rows.incidents, incident_from, all_rows); !done) return done;
@@ -190,7 +211,8 @@ Result<std::unique_ptr<RunReader>> RunReader::open(const std::filesystem::path& 
 
 Result<RunRows> RunReader::read_new(std::int64_t limit) {
     if (auto done = m_impl->refresh(); !done) return done.error();
-    // One transaction: all tables as of the same moment. It is short, so the writer's checkpoints aren't held up.
+    // One transaction: all tables as of the same moment. It is short, so the writer's checkpoints aren't held
+    // up.
     RunRows rows;
     m_impl->begin.step();
     m_impl->begin.reset();
@@ -218,7 +240,8 @@ Result<StateRow> RunReader::state() {
     if (!recorded) return recorded.error();
     const auto has_ended = [](const std::optional<StateRow>& row) { return row && is_end_state(row->state); };
     if (!has_ended(*recorded) && RunLock::is_free(m_impl->folder)) {
-        // A worker writes its end state and then lets the lock go: with the lock free, a second look is final.
+        // A worker writes its end state and then lets the lock go: with the lock free, a second look is
+        // final.
         if (auto done = m_impl->refresh(); !done) return done.error();
         recorded = m_impl->recorded_state();
         if (!recorded) return recorded.error();
@@ -226,12 +249,15 @@ Result<StateRow> RunReader::state() {
                                (!*recorded || (*recorded)->state == RunState::Queued);
         if (!has_ended(*recorded) && !not_begun) {
             const std::int64_t time = *recorded ? (*recorded)->time_ns : 0;
-            return StateRow{time, RunState::Lost, "the worker ended without a word (its lock is free, no end state)"};
+            return StateRow{time, RunState::Lost,
+                            "the worker ended without a word (its lock is free, no end state)"};
         }
     }
     return recorded->value_or(StateRow{});
 }
 
-const std::filesystem::path& RunReader::folder() const { return m_impl->folder.path; }
+const std::filesystem::path& RunReader::folder() const {
+    return m_impl->folder.path;
+}
 
 }  // namespace mantissa

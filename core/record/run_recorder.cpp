@@ -44,14 +44,14 @@ struct RunRecorder::Impl {
     std::int64_t next_incident = 1;
     std::uint64_t flushes_wanted = 0, flushes_done = 0;
     bool ending = false;
-    bool all_saved = true;  // nothing is left behind by the last attempt to write
+    bool all_saved = true;       // nothing is left behind by the last attempt to write
     std::uint64_t given_up = 0;  // pushed after an error with a full queue
     std::optional<Error> error;
     std::atomic<bool> failed{false};  // mirrors `error`, for a look without the mutex
 
     Result<void> open(const std::filesystem::path& folder);
     template <typename Row>
-    void push(std::vector<Row> db::RowBatch::* list, Row&& row);
+    void push(std::vector<Row> db::RowBatch::*list, Row&& row);
     void write_until_ended();
     void write_round(std::unique_lock<std::mutex>& lock);
     bool write_taken();
@@ -91,14 +91,15 @@ Result<void> RunRecorder::Impl::open(const std::filesystem::path& folder) {
 }
 
 template <typename Row>
-void RunRecorder::Impl::push(std::vector<Row> db::RowBatch::* list, Row&& row) {
+void RunRecorder::Impl::push(std::vector<Row> db::RowBatch::*list, Row&& row) {
     bool wake_writer = false;
     {
         std::unique_lock lock(mutex);
         if (queued >= queue_limit) {
             wake.notify_one();
             progress.wait(lock, [this] { return queued < queue_limit || error; });
-            if (queued >= queue_limit) {  // only after an error: the run is about to stop, and the writer has given up
+            if (queued >=
+                queue_limit) {  // only after an error: the run is about to stop, and the writer has given up
                 ++given_up;
                 return;
             }
@@ -124,7 +125,8 @@ void RunRecorder::Impl::write_until_ended() {
     const bool rows_left = !all_saved;
     lock.unlock();
     if (rows_left) write_how_it_ended();
-    // Closing moves the log into the database file, which may fail like any write: here, where SIGXFSZ is blocked.
+    // Closing moves the log into the database file, which may fail like any write: here, where SIGXFSZ is
+    // blocked.
     writer.reset();
     database = db::Database{};
 }
@@ -165,8 +167,9 @@ bool RunRecorder::Impl::write_taken() {
     return true;
 }
 
-/// Last words on a full disk: the states alone fit into the space that the failed transaction has given back, so that a reader
-/// sees how the run ended and not a lost run. Called by the writer thread when nobody pushes any more.
+/// Last words on a full disk: the states alone fit into the space that the failed transaction has given back,
+/// so that a reader sees how the run ended and not a lost run. Called by the writer thread when nobody pushes
+/// any more.
 void RunRecorder::Impl::write_how_it_ended() {
     db::RowBatch last;
     for (db::RowBatch* batch : {&taken, &queue}) {
@@ -174,13 +177,16 @@ void RunRecorder::Impl::write_how_it_ended() {
         last.states.insert(last.states.end(), batch->states.begin(), batch->states.end());
         last.meta.insert(last.meta.end(), batch->meta.begin(), batch->meta.end());
     }
-    if (last.size() > 0) static_cast<void>(writer->write(last));  // the first error is kept and tells the cause
+    if (last.size() == 0 || writer->write(last)) return;  // the first error is kept and tells the cause
+    // A log that stands at a file-size limit begins anew once its rows are in the database file.
+    static_cast<void>(database.execute("PRAGMA wal_checkpoint(PASSIVE)"));
+    static_cast<void>(writer->write(last));
 }
 
 Error RunRecorder::Impl::explain(const Error& cause, std::size_t rows_left) const {
     Error explained = cause;
-    explained.message += saved_steps > 0 ? "; saved are " + readable_count(saved_steps) + " steps, the last is step " +
-                                               std::to_string(*last_saved_step)
+    explained.message += saved_steps > 0 ? "; saved are " + readable_count(saved_steps) +
+                                               " steps, the last is step " + std::to_string(*last_saved_step)
                                          : "; no step is saved";
     explained.message += ", " + readable_count(static_cast<std::int64_t>(rows_left)) + " newer rows are not";
     return explained;
@@ -203,14 +209,24 @@ RunRecorder::~RunRecorder() {
     m_impl->thread.join();
 }
 
-void RunRecorder::step(const StepRow& row) { m_impl->push(&db::RowBatch::steps, StepRow(row)); }
+void RunRecorder::step(const StepRow& row) {
+    m_impl->push(&db::RowBatch::steps, StepRow(row));
+}
 void RunRecorder::micro_batch(const MicroBatchRow& row) {
     m_impl->push(&db::RowBatch::micro_batches, MicroBatchRow(row));
 }
-void RunRecorder::evaluation(EvaluationRow row) { m_impl->push(&db::RowBatch::evaluations, std::move(row)); }
-void RunRecorder::memory(MemoryRow row) { m_impl->push(&db::RowBatch::memory, std::move(row)); }
-void RunRecorder::op_dtypes(OpDtypeRow row) { m_impl->push(&db::RowBatch::op_dtypes, std::move(row)); }
-void RunRecorder::incident(IncidentRow row) { m_impl->push(&db::RowBatch::incidents, std::move(row)); }
+void RunRecorder::evaluation(EvaluationRow row) {
+    m_impl->push(&db::RowBatch::evaluations, std::move(row));
+}
+void RunRecorder::memory(MemoryRow row) {
+    m_impl->push(&db::RowBatch::memory, std::move(row));
+}
+void RunRecorder::op_dtypes(OpDtypeRow row) {
+    m_impl->push(&db::RowBatch::op_dtypes, std::move(row));
+}
+void RunRecorder::incident(IncidentRow row) {
+    m_impl->push(&db::RowBatch::incidents, std::move(row));
+}
 void RunRecorder::state(RunState state, std::string reason) {
     m_impl->push(&db::RowBatch::states, StateRow{now_ns(), state, std::move(reason)});
 }

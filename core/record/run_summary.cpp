@@ -22,7 +22,9 @@ std::string text_of(const Meta& values, const char* key) {
     return found == values.end() ? std::string() : found->second;
 }
 
-std::int64_t integer_of(const Meta& values, const char* key) { return parse_int(text_of(values, key)).value_or(0); }
+std::int64_t integer_of(const Meta& values, const char* key) {
+    return parse_int(text_of(values, key)).value_or(0);
+}
 
 void fill_from_meta(RunSummary& summary, const Meta& values) {
     if (values.contains(meta::name)) summary.name = text_of(values, meta::name);
@@ -63,7 +65,8 @@ void fill_from_folder_name(RunSummary& summary) {
 }
 
 bool is_bad(const StepRow& row) {
-    // A gradient that overflows under the loss scaler is how the scale finds its place, not a fault of the numbers.
+    // A gradient that overflows under the loss scaler is how the scale finds its place, not a fault of the
+    // numbers.
     return row.nonfinite_loss || (!row.loss_scale && row.nonfinite_grads > 0);
 }
 
@@ -104,7 +107,8 @@ class StepTotals {
     std::vector<std::int64_t> m_step_ns;
 };
 
-/// Last and best of the validation split: fp32 evaluations where there are any, else those of the mode itself.
+/// Last and best of the validation split: fp32 evaluations where there are any, else those of the mode
+/// itself.
 void fill_metric(RunSummary& summary, const std::vector<EvaluationRow>& rows, const std::string& wanted) {
     const auto use = [&](bool fp32_only) {
         for (const EvaluationRow& row : rows) {
@@ -115,7 +119,7 @@ void fill_metric(RunSummary& summary, const std::vector<EvaluationRow>& rows, co
             summary.validation_samples = std::max(summary.validation_samples, row.samples);
             const bool larger_is_better = row.metric == "accuracy";
             const bool better = !summary.best_metric || (larger_is_better ? row.value > *summary.best_metric
-                                                                         : row.value < *summary.best_metric);
+                                                                          : row.value < *summary.best_metric);
             if (better && !std::isnan(row.value)) summary.best_metric = row.value;
         }
         return summary.metric.has_value();
@@ -132,7 +136,8 @@ Result<RunSummary> summarize_run(const std::filesystem::path& run_folder) {
     if (!summary.run_dir.has_filename()) summary.run_dir = summary.run_dir.parent_path();  // "RUN/"
     fill_from_folder_name(summary);
     if (!std::filesystem::is_directory(run_folder, error)) {
-        return Error{ErrorCode::InputOutput, "there is no run folder at " + run_folder.string(), "see `mantissa runs list`"};
+        return Error{ErrorCode::InputOutput, "there is no run folder at " + run_folder.string(),
+                     "see `mantissa runs list`"};
     }
     if (!std::filesystem::exists(RunFolder{run_folder}.database(), error)) {
         // Nothing recorded yet: waiting for its worker, or its worker died before the first row.
@@ -157,7 +162,8 @@ Result<RunSummary> summarize_run(const std::filesystem::path& run_folder) {
         if (!rows) return rows.error();
         totals.add(rows->steps);
         evaluations.insert(evaluations.end(), rows->evaluations.begin(), rows->evaluations.end());
-        for (const IncidentRow& row : rows->incidents) summary.poisoned = summary.poisoned || row.kind == "weights_poisoned";
+        for (const IncidentRow& row : rows->incidents)
+            summary.poisoned = summary.poisoned || row.kind == "weights_poisoned";
         if (rows->steps.size() < 50'000) break;
     }
     totals.finish();
@@ -178,7 +184,8 @@ nlohmann::json to_json(const RunSummary& summary) {
         {"name", summary.name},
         {"model", summary.model},
         {"dataset", summary.dataset},
-        {"comparison_id", summary.comparison_id.empty() ? nlohmann::json(nullptr) : nlohmann::json(summary.comparison_id)},
+        {"comparison_id",
+         summary.comparison_id.empty() ? nlohmann::json(nullptr) : nlohmann::json(summary.comparison_id)},
         {"started_ns", summary.started_ns},
         {"ended_ns", summary.ended_ns},
         {"mode", to_string(summary.mode)},
@@ -202,7 +209,8 @@ nlohmann::json to_json(const RunSummary& summary) {
         {"first_loss", number_to_json(summary.first_loss)},
         {"final_loss", number_to_json(summary.final_loss)},
         {"final_scale", number_to_json(summary.final_scale)},
-        {"metric_name", summary.metric_name.empty() ? nlohmann::json(nullptr) : nlohmann::json(summary.metric_name)},
+        {"metric_name",
+         summary.metric_name.empty() ? nlohmann::json(nullptr) : nlohmann::json(summary.metric_name)},
         {"metric", number_to_json(summary.metric)},
         {"best_metric", number_to_json(summary.best_metric)},
         {"validation_samples", summary.validation_samples},

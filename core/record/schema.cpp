@@ -5,7 +5,8 @@
 namespace mantissa::db {
 namespace {
 
-// Columns that hold measured numbers are REAL: TEXT 'NaN' stays text in them, since it doesn't look like a number.
+// Columns that hold measured numbers are REAL: TEXT 'NaN' stays text in them, since it doesn't look like a
+// number.
 constexpr const char* tables = R"(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE states(time_ns INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL);
@@ -45,7 +46,8 @@ Result<void> prepare_for_writing(Database& database, const std::filesystem::path
     const auto found = database.single_integer("PRAGMA user_version");
     if (!found) return found.error();
     if (*found > schema_version) return newer_version(*found, path);
-    if (auto done = database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL"); !done) return done;
+    if (auto done = database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL"); !done)
+        return done;
     if (*found == schema_version) return {};
     if (auto begun = database.execute("BEGIN IMMEDIATE"); !begun) return begun;
     // Another writer may have made the tables between the look above and the lock.
@@ -65,7 +67,8 @@ Result<void> check_for_reading(Database& database, const std::filesystem::path& 
     if (!found) return found.error();
     if (*found > schema_version) return newer_version(*found, path);
     if (*found < 1) {
-        return Error{ErrorCode::InputOutput, path.string() + " holds no recording yet", "try again when the run has begun"};
+        return Error{ErrorCode::InputOutput, path.string() + " holds no recording yet",
+                     "try again when the run has begun"};
     }
     return {};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// SIGXFSZ (file size limit) would kill the process in the middle of a write. While this guard lives, the calling thread gets EFBIG
-// instead. Internal to core/record.
+// SIGXFSZ (file size limit) would kill the process in the middle of a write. While this guard lives, the
+// calling thread gets EFBIG instead. Internal to core/record.
 #include <pthread.h>
 
 #include <csignal>
@@ -30,11 +30,13 @@ class FileSizeSignalGuard {
     sigset_t m_before{};
 };
 
-/// For a thread of ours that computes nothing: signals for the program go to other threads, faults still stop it.
+/// For a thread of ours that computes nothing: signals for the program go to other threads, faults still stop
+/// it.
 inline void block_program_signals() {
     sigset_t all;
     sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) sigdelset(&all, fault);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS})
+        sigdelset(&all, fault);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 

@@ -11,10 +11,10 @@
 namespace mantissa {
 namespace {
 
+using mantissa::testing::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using mantissa::testing::TemporaryFolder;
 
 class CsvTest : public ::testing::Test {
   protected:
@@ -52,7 +52,8 @@ TEST_F(CsvTest, BadFieldsAreNamedWithLineAndColumn) {
     EXPECT_EQ(error_of("1,2\n3,0x10\n"), "line 2, column 2: '0x10' is not a number");
     EXPECT_EQ(error_of("1,2\n3,4 5\n"), "line 2, column 2: '4 5' is not a number");
     EXPECT_EQ(error_of("1,2\n+-3,4\n"), "line 2, column 1: '+-3' is not a number");
-    EXPECT_EQ(error_of(std::string("1,2\n\0\x01,4\n", 10)), "line 2, column 1: '" + std::string(2, '?') + "' is not a number");
+    EXPECT_EQ(error_of(std::string("1,2\n\0\x01,4\n", 10)),
+              "line 2, column 1: '" + std::string(2, '?') + "' is not a number");
     EXPECT_EQ(error_of("1;2\n", {.header = CsvHeader::None}), "line 1, column 1: '1;2' is not a number");
 }
 
@@ -71,7 +72,8 @@ TEST_F(CsvTest, EmptyFilesAndFoldersAreErrors) {
     EXPECT_EQ(error_of("\n\n"), "holds no row of numbers");
     EXPECT_EQ(error_of("a,b\n"), "holds no row of numbers");
     EXPECT_THAT(read_csv(m_folder.path()).error().message, EndsWith("is not a file"));
-    EXPECT_THAT(read_csv(m_folder.path() / "none.csv").error().message, EndsWith("can't be read: No such file or directory"));
+    EXPECT_THAT(read_csv(m_folder.path() / "none.csv").error().message,
+                EndsWith("can't be read: No such file or directory"));
 }
 
 TEST_F(CsvTest, LimitsHold) {
@@ -79,8 +81,10 @@ TEST_F(CsvTest, LimitsHold) {
     EXPECT_EQ(error_of("1,2\n3,4\n5,6\n", {.max_values = 4}), "line 3: more than the 4 values allowed here");
     EXPECT_EQ(error_of("1,2\n3,4\n", {.columns = 3}), "line 1: 2 values instead of 3");
     EXPECT_EQ(error_of("a,b\n3,4\n", {.columns = 3}), "line 1: 2 names instead of 3");
-    EXPECT_EQ(error_of("1\n" + std::string(100, '1') + "\n", {.max_bytes = 50}), "holds more than the 50 bytes allowed here");
-    EXPECT_THAT(error_of("1\n" + std::string(2'000'000, '1')), HasSubstr("line 2 is longer than the 1048576 bytes allowed"));
+    EXPECT_EQ(error_of("1\n" + std::string(100, '1') + "\n", {.max_bytes = 50}),
+              "holds more than the 50 bytes allowed here");
+    EXPECT_THAT(error_of("1\n" + std::string(2'000'000, '1')),
+                HasSubstr("line 2 is longer than the 1048576 bytes allowed"));
 }
 
 TEST_F(CsvTest, ACompressedBombStopsAtTheLimit) {
@@ -93,11 +97,13 @@ TEST_F(CsvTest, ACompressedBombStopsAtTheLimit) {
 
 TEST_F(CsvTest, DamagedCompressionIsAnError) {
     std::string text;
-    for (int line = 0; line < 5'000; ++line) text += std::to_string(line * 7919 % 1000) + "," + std::to_string(line) + "\n";
+    for (int line = 0; line < 5'000; ++line)
+        text += std::to_string(line * 7919 % 1000) + "," + std::to_string(line) + "\n";
     const auto whole = mantissa::testing::content_of(gzip("good.csv.gz", text));
     ASSERT_TRUE(read_csv(m_folder.path() / "good.csv.gz"));
     // Cut anywhere after the magic, also within the checksum at the end.
-    for (const std::size_t size : {whole.size() - 1, whole.size() - 4, whole.size() - 8, whole.size() / 2, std::size_t{30}, std::size_t{12}}) {
+    for (const std::size_t size : {whole.size() - 1, whole.size() - 4, whole.size() - 8, whole.size() / 2,
+                                   std::size_t{30}, std::size_t{12}}) {
         EXPECT_FALSE(read_csv(m_folder.file("cut.csv.gz", whole.substr(0, size)))) << size;
     }
     std::string flipped = whole;
@@ -130,7 +136,8 @@ TEST_F(CsvTest, HeaderIsDetectedOnlyWhenItIsNone) {
 }
 
 TEST_F(CsvTest, TheBundledDataSetsAreWhatTheyAre) {
-    const auto digits = read_csv(MANTISSA_RESOURCES_DIR "/datasets/digits.csv.gz", {.header = CsvHeader::None});
+    const auto digits =
+        read_csv(MANTISSA_RESOURCES_DIR "/datasets/digits.csv.gz", {.header = CsvHeader::None});
     ASSERT_TRUE(digits) << digits.error().message;
     EXPECT_EQ(digits->rows, 1797);
     EXPECT_EQ(digits->columns, 65);
@@ -141,7 +148,8 @@ TEST_F(CsvTest, TheBundledDataSetsAreWhatTheyAre) {
     }
     EXPECT_EQ(pixels, 561'718);  // sklearn.datasets.load_digits().data.sum()
     EXPECT_EQ(labels, 8'070);
-    const auto cancer = read_csv(MANTISSA_RESOURCES_DIR "/datasets/breast_cancer.csv", {.header = CsvHeader::FreeForm});
+    const auto cancer =
+        read_csv(MANTISSA_RESOURCES_DIR "/datasets/breast_cancer.csv", {.header = CsvHeader::FreeForm});
     ASSERT_TRUE(cancer) << cancer.error().message;
     EXPECT_EQ(cancer->rows, 569);
     EXPECT_EQ(cancer->columns, 31);

@@ -10,11 +10,11 @@
 namespace mantissa {
 namespace {
 
+using mantissa::testing::content_of;
+using mantissa::testing::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using mantissa::testing::content_of;
-using mantissa::testing::TemporaryFolder;
 
 constexpr const char* reference = MANTISSA_TEST_DATA "/core/formats/reference.safetensors";
 
@@ -29,7 +29,8 @@ class SafeTensorsTest : public ::testing::Test {
   protected:
     std::filesystem::path write(const std::string& header, std::size_t data_bytes) {
         const std::uint64_t length = header.size();
-        return m_folder.file("t.safetensors", std::string(reinterpret_cast<const char*>(&length), 8) + header + std::string(data_bytes, '\7'));
+        return m_folder.file("t.safetensors", std::string(reinterpret_cast<const char*>(&length), 8) +
+                                                  header + std::string(data_bytes, '\7'));
     }
     std::string error_of(const std::string& header, std::size_t data_bytes) {
         const auto path = write(header, data_bytes);
@@ -55,8 +56,11 @@ TEST_F(SafeTensorsTest, LiesAboutPlacesAreRefused) {
               "tensor 'a': its shape needs too many bytes, its data_offsets give 8");
     EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0),
               "tensor 'a': its shape needs too many bytes, its data_offsets give 0");
-    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})", 6),
-              "tensor 'b': its bytes overlap with another tensor's");
+    EXPECT_EQ(
+        error_of(
+            R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})",
+            6),
+        "tensor 'b': its bytes overlap with another tensor's");
     EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[1,5]}})", 5),
               "tensor 'a': there is a hole of 1 bytes before it");
     EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", 5),
@@ -64,36 +68,52 @@ TEST_F(SafeTensorsTest, LiesAboutPlacesAreRefused) {
 }
 
 TEST_F(SafeTensorsTest, WrongHeadersAreRefused) {
-    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,4]}})", 4), "tensor 'a': shape holds -1, which is no size");
-    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[1.5],"data_offsets":[0,4]}})", 4), "tensor 'a': shape holds 1.5, which is no size");
-    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":4,"data_offsets":[0,4]}})", 4), "tensor 'a': shape must be a list of sizes");
-    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[4]}})", 4), "tensor 'a': data_offsets must be two positions");
-    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,"4"]}})", 4), "tensor 'a': data_offsets must be two positions");
+    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,4]}})", 4),
+              "tensor 'a': shape holds -1, which is no size");
+    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[1.5],"data_offsets":[0,4]}})", 4),
+              "tensor 'a': shape holds 1.5, which is no size");
+    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":4,"data_offsets":[0,4]}})", 4),
+              "tensor 'a': shape must be a list of sizes");
+    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[4]}})", 4),
+              "tensor 'a': data_offsets must be two positions");
+    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,"4"]}})", 4),
+              "tensor 'a': data_offsets must be two positions");
     EXPECT_EQ(error_of(R"({"a":{"shape":[4],"data_offsets":[0,4]}})", 4), "tensor 'a': dtype must be a text");
-    EXPECT_THAT(error_of(R"({"a":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}})", 4), HasSubstr("tensor 'a' has dtype 'F8_E4M3', which isn't read here"));
+    EXPECT_THAT(error_of(R"({"a":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}})", 4),
+                HasSubstr("tensor 'a' has dtype 'F8_E4M3', which isn't read here"));
     EXPECT_EQ(error_of(R"({"a":7})", 0), "tensor 'a': its entry is not an object");
     EXPECT_EQ(error_of(R"([1])", 0), "its header is not a JSON object");
-    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})", 0),
-              "its header names 'a' twice");
+    EXPECT_EQ(
+        error_of(
+            R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})",
+            0),
+        "its header names 'a' twice");
     EXPECT_EQ(error_of(R"({"__metadata__":{"k":1}})", 0), "__metadata__ 'k' must be a text");
     EXPECT_EQ(error_of(R"({"a":{"dtype")", 0), "its header is no valid JSON at byte 22");
     EXPECT_THAT(error_of("{\"\xff\":1}", 0), HasSubstr("no valid JSON at byte"));
     EXPECT_EQ(error_of(std::string(3'000'000, '['), 0), "its header is nested too deeply");
-    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[)" + [] {
-        std::string ones;
-        for (int size = 0; size < 65; ++size) ones += size ? ",1" : "1";
-        return ones;
-    }() + R"(],"data_offsets":[0,1]}})", 1), "tensor 'a': more than 64 dimensions");
+    EXPECT_EQ(error_of(R"({"a":{"dtype":"U8","shape":[)" +
+                           [] {
+                               std::string ones;
+                               for (int size = 0; size < 65; ++size) ones += size ? ",1" : "1";
+                               return ones;
+                           }() +
+                           R"(],"data_offsets":[0,1]}})",
+                       1),
+              "tensor 'a': more than 64 dimensions");
 }
 
 TEST_F(SafeTensorsTest, LyingLengthsAndShortFilesAreRefused) {
-    EXPECT_THAT(read_safetensors(m_folder.file("empty", "")).error().message, EndsWith("is no safetensors file: it has only 0 bytes"));
-    EXPECT_THAT(read_safetensors(m_folder.file("seven", "1234567")).error().message, EndsWith("it has only 7 bytes"));
+    EXPECT_THAT(read_safetensors(m_folder.file("empty", "")).error().message,
+                EndsWith("is no safetensors file: it has only 0 bytes"));
+    EXPECT_THAT(read_safetensors(m_folder.file("seven", "1234567")).error().message,
+                EndsWith("it has only 7 bytes"));
     EXPECT_THAT(read_safetensors(m_folder.file("huge", std::string(8, '\xff') + "{}")).error().message,
                 EndsWith("bytes 0 to 7 give a header of 18446744073709551615 bytes, the file has 10"));
     EXPECT_THAT(read_safetensors(m_folder.file("one", std::string("\3\0\0\0\0\0\0\0{}", 10))).error().message,
                 EndsWith("give a header of 3 bytes, the file has 10"));
-    EXPECT_THAT(read_safetensors(m_folder.path() / "none").error().message, EndsWith("can't be read: No such file or directory"));
+    EXPECT_THAT(read_safetensors(m_folder.path() / "none").error().message,
+                EndsWith("can't be read: No such file or directory"));
     EXPECT_FALSE(read_safetensors(m_folder.path()));
     EXPECT_FALSE(read_safetensors(reference, nullptr, {.header_bytes = 16}));
     EXPECT_FALSE(read_safetensors(reference, nullptr, {.file_bytes = 100}));

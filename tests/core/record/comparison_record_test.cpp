@@ -10,10 +10,10 @@
 namespace mantissa {
 namespace {
 
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
 using mantissa::testing::content_of;
 using mantissa::testing::TemporaryFolder;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 
 std::string read_error(const std::string& text) {
     const TemporaryFolder folder;
@@ -33,8 +33,10 @@ TEST(ComparisonRecordTest, DamagedFilesAreErrorsThatNameThePlace) {
     EXPECT_EQ(read_error("[1]"), " must be a JSON object");
     EXPECT_EQ(read_error(R"({"name": 1})"), ".name must be a text");
     EXPECT_EQ(read_error(R"({"modes": ["fp17"]})"), ".modes must be a list of no fp16 bf16 fp8");
-    EXPECT_EQ(read_error(R"({"verdicts": [{"code": "ok"}, {"evidence": "many"}]})"), ".verdicts[1].evidence must be a list of texts");
-    EXPECT_EQ(read_error(R"({"decision": {"mode": "fp99"}})"), ".decision.mode must be one of no fp16 bf16 fp8");
+    EXPECT_EQ(read_error(R"({"verdicts": [{"code": "ok"}, {"evidence": "many"}]})"),
+              ".verdicts[1].evidence must be a list of texts");
+    EXPECT_EQ(read_error(R"({"decision": {"mode": "fp99"}})"),
+              ".decision.mode must be one of no fp16 bf16 fp8");
     EXPECT_EQ(read_error(R"({"fairness": {"fair": "yes"}})"), ".fairness.fair must be true or false");
 }
 
@@ -54,8 +56,11 @@ ComparisonRecord sample() {
     record.trials[1].headroom_bits = 3.5;
     record.run_dirs = {"/runs/a b", "/runs/数字"};
     record.fairness = {true, false, {"sample order differs between no and fp16"}};
-    record.verdicts = {{"scale_probing", "ok", "fp16", {{"skips", "15"}}, {"fp16: 15 skips"}, "Loss scale settled."}};
-    record.decision = Decision{std::nullopt, "decision_unknown", {{"a", "b"}}, "Not decidable.", {"no validation data"}, "low", {"run it"}};
+    record.verdicts = {
+        {"scale_probing", "ok", "fp16", {{"skips", "15"}}, {"fp16: 15 skips"}, "Loss scale settled."}};
+    record.decision =
+        Decision{std::nullopt, "decision_unknown", {{"a", "b"}}, "Not decidable.", {"no validation data"},
+                 "low",        {"run it"}};
     return record;
 }
 
@@ -87,7 +92,8 @@ TEST(ComparisonRecordTest, ARecordComesBack) {
 
 TEST(ComparisonRecordTest, WhatANewerVersionAddedStays) {
     const TemporaryFolder folder;
-    static_cast<void>(folder.file("comparison.json", R"({"name": "old", "repetitions": [1, 2], "version": 9})"));
+    static_cast<void>(
+        folder.file("comparison.json", R"({"name": "old", "repetitions": [1, 2], "version": 9})"));
     ASSERT_TRUE(read_comparison(folder.path()));
     ASSERT_TRUE(write_comparison(folder.path(), sample()));
     const auto json = nlohmann::json::parse(content_of(folder.path() / "comparison.json"));
@@ -116,7 +122,8 @@ TEST(ComparisonRecordTest, VerdictsAndDecisionsComeBackAlone) {
     decision.confidence = "high";
     EXPECT_EQ(decision_from_json(to_json(decision))->mode, Precision::Bf16);
     EXPECT_EQ(decision_from_json(to_json(decision))->confidence, "high");
-    EXPECT_EQ(verdict_from_json(nlohmann::json::parse(R"({"code": 1})")).error().message, "verdict.code must be a text");
+    EXPECT_EQ(verdict_from_json(nlohmann::json::parse(R"({"code": 1})")).error().message,
+              "verdict.code must be a text");
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 /// Point by point, as plainly as it can be said.
-DecimatedLine by_hand(const std::vector<double>& x, const std::vector<double>& y, double begin, double end, int width) {
+DecimatedLine by_hand(const std::vector<double>& x, const std::vector<double>& y, double begin, double end,
+                      int width) {
     DecimatedLine line;
     bool broken = false;
     std::optional<DecimatedPoint> previous;
@@ -61,7 +62,9 @@ DecimatedLine by_hand(const std::vector<double>& x, const std::vector<double>& y
     return line;
 }
 
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+bool same(double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
 
 void expect_same(const DecimatedLine& line, const DecimatedLine& expected) {
     ASSERT_EQ(line.columns.size(), expected.columns.size());
@@ -70,7 +73,9 @@ void expect_same(const DecimatedLine& line, const DecimatedLine& expected) {
         ASSERT_EQ(a.pixel, b.pixel);
         ASSERT_EQ(a.x, b.x);
         ASSERT_EQ(a.x_last, b.x_last);
-        ASSERT_TRUE(same(a.min, b.min) && same(a.max, b.max) && same(a.first, b.first) && same(a.last, b.last)) << at;
+        ASSERT_TRUE(same(a.min, b.min) && same(a.max, b.max) && same(a.first, b.first) &&
+                    same(a.last, b.last))
+            << at;
         ASSERT_EQ(a.finite, b.finite);
         ASSERT_EQ(a.nan, b.nan);
         ASSERT_EQ(a.pos_inf, b.pos_inf);
@@ -149,9 +154,11 @@ TEST(DecimationTest, MatchesACountByHandOnRandomData) {
         std::vector<double> x(count), y(count);
         double position = -50;
         for (std::size_t at = 0; at < count; ++at) {
-            position += random() % 4 == 0 ? 0.0 : static_cast<double>(random() % 1000) / 300;  // equal neighbours too
+            position +=
+                random() % 4 == 0 ? 0.0 : static_cast<double>(random() % 1000) / 300;  // equal neighbours too
             x[at] = position;
-            y[at] = static_cast<double>(static_cast<std::int64_t>(random() % 2001) - 1000) * std::pow(10.0, static_cast<double>(random() % 20) - 10);
+            y[at] = static_cast<double>(static_cast<std::int64_t>(random() % 2001) - 1000) *
+                    std::pow(10.0, static_cast<double>(random() % 20) - 10);
             const bool bad = bad_share > 0 && random() % (bad_share == 1 ? 97 : 2) == 0;
             if (bad) y[at] = random() % 3 == 0 ? nan : random() % 2 == 0 ? inf : -inf;
         }
@@ -159,7 +166,9 @@ TEST(DecimationTest, MatchesACountByHandOnRandomData) {
         const double begin = -60 + span * static_cast<double>(random() % 100) / 150;
         const double end = begin + span * static_cast<double>(random() % 130) / 100;
         const int width = 1 + static_cast<int>(random() % 1'000);
-        ASSERT_NO_FATAL_FAILURE(expect_same(decimate(x, y, begin, end, width), by_hand(x, y, begin, end, width))) << "round " << round;
+        ASSERT_NO_FATAL_FAILURE(
+            expect_same(decimate(x, y, begin, end, width), by_hand(x, y, begin, end, width)))
+            << "round " << round;
     }
 }
 

@@ -34,7 +34,8 @@ void record(const std::filesystem::path& folder) {
 TEST(ExportStepsTest, WhatCantBeReadOrWrittenIsSaid) {
     const TemporaryFolder folder;
     std::ostringstream out;
-    EXPECT_THAT(export_steps(folder.path(), ExportFormat::Csv, out).error().message, HasSubstr("there is no recording at"));
+    EXPECT_THAT(export_steps(folder.path(), ExportFormat::Csv, out).error().message,
+                HasSubstr("there is no recording at"));
     record(folder.path());
     const auto nowhere = folder.path() / "none" / "steps.csv";
     EXPECT_THAT(export_steps(folder.path(), ExportFormat::Csv, nowhere).error().message,
@@ -50,7 +51,8 @@ TEST(ExportStepsTest, CsvIsRaw) {
     const auto file = folder.path() / "steps.csv";
     ASSERT_TRUE(export_steps(folder.path(), ExportFormat::Csv, file));
     EXPECT_EQ(content_of(file),
-              "step,applied_step,epoch,time_ns,loss,learning_rate,grad_norm,loss_scale,growth_tracker,skipped,skip_kind,nonfinite_loss,"
+              "step,applied_step,epoch,time_ns,loss,learning_rate,grad_norm,loss_scale,growth_tracker,"
+              "skipped,skip_kind,nonfinite_loss,"
               "nonfinite_grads,memory_bytes,memory_peak_bytes,host_memory_bytes,samples,data_ns,step_ns\n"
               "0,1,0,1000000000,nan,-inf,inf,65536,0,1,fault,1,0,0,0,0,32,0,1000000\n"
               "1,2,0,1000000001,0.1,0.001,0.5,,,0,,0,0,0,0,0,32,0,1000000\n");

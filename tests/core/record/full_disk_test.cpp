@@ -46,8 +46,10 @@ TEST(FullDiskTest, TheSentenceNamesTheFileAndWhatIsSavedAndTheEndIsRecorded) {
     ASSERT_TRUE(rows);
     const std::size_t saved = rows->steps.size();
     ASSERT_GT(saved, 500u);
-    for (std::size_t step = 0; step < saved; ++step) ASSERT_EQ(rows->steps[step].step, static_cast<std::int64_t>(step));
-    EXPECT_THAT(message, HasSubstr("the file size limit is reached while writing " + (folder.path() / "run.db").string()));
+    for (std::size_t step = 0; step < saved; ++step)
+        ASSERT_EQ(rows->steps[step].step, static_cast<std::int64_t>(step));
+    EXPECT_THAT(message, HasSubstr("the file size limit is reached while writing " +
+                                   (folder.path() / "run.db").string()));
     EXPECT_THAT(message, HasSubstr("the last is step " + std::to_string(saved - 1)));
     EXPECT_EQ(reader->state()->state, RunState::Failed);
     EXPECT_EQ(summarize_run(folder.path())->state, RunState::Failed);

@@ -1,4 +1,5 @@
-// A worker may die at any moment: all rows older than a second are there (design: nothing lost), and the run is Lost.
+// A worker may die at any moment: all rows older than a second are there (design: nothing lost), and the run
+// is Lost.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -64,15 +65,19 @@ void kill_after(std::chrono::milliseconds time) {
     const auto rows = reader->read_new();
     ASSERT_TRUE(rows);
     const auto saved = static_cast<std::int64_t>(rows->steps.size());
-    for (std::int64_t step = 0; step < saved; ++step) ASSERT_EQ(rows->steps[static_cast<std::size_t>(step)].step, step);
+    for (std::int64_t step = 0; step < saved; ++step)
+        ASSERT_EQ(rows->steps[static_cast<std::size_t>(step)].step, step);
     const std::int64_t pushed = shared.pushed;
     if (saved < pushed) {
         EXPECT_LT(killed - shared.time_ns[saved], 1'000'000'000) << "an older row is missing";
     }
-    std::printf("killed after %lld ms: %lld rows pushed, %lld lost, the oldest of them %.0f ms old, lost state seen after %.1f ms\n",
-                static_cast<long long>(time.count()), static_cast<long long>(pushed), static_cast<long long>(pushed - saved),
-                saved < pushed ? static_cast<double>(killed - shared.time_ns[saved]) / 1e6 : 0.0,
-                static_cast<double>(verdict - killed) / 1e6);
+    std::printf(
+        "killed after %lld ms: %lld rows pushed, %lld lost, the oldest of them %.0f ms old, lost state seen "
+        "after %.1f ms\n",
+        static_cast<long long>(time.count()), static_cast<long long>(pushed),
+        static_cast<long long>(pushed - saved),
+        saved < pushed ? static_cast<double>(killed - shared.time_ns[saved]) / 1e6 : 0.0,
+        static_cast<double>(verdict - killed) / 1e6);
     const auto summary = summarize_run(folder.path());
     ASSERT_TRUE(summary);
     EXPECT_EQ(summary->state, RunState::Lost);
@@ -85,7 +90,9 @@ TEST(KilledWriterTest, AtRandomMomentsNoRowOlderThanASecondIsLost) {
     for (int moment = 0; moment < 6; ++moment) kill_after(std::chrono::milliseconds(1 + random() % 700));
 }
 
-TEST(KilledWriterTest, AfterMoreThanASecondThereAreOldRows) { kill_after(1500ms); }
+TEST(KilledWriterTest, AfterMoreThanASecondThereAreOldRows) {
+    kill_after(1500ms);
+}
 
 }  // namespace
 }  // namespace mantissa

@@ -38,7 +38,8 @@ class ReadOnlyTest : public ::testing::Test {
         ASSERT_GT(fs::file_size(m_run / "run.db-wal"), 0u);
     }
     void forbid_writing() {
-        for (const auto& entry : fs::directory_iterator(m_run)) fs::permissions(entry.path(), fs::perms(0444));
+        for (const auto& entry : fs::directory_iterator(m_run))
+            fs::permissions(entry.path(), fs::perms(0444));
         fs::permissions(m_run, fs::perms(0555));
     }
     /// Steps that somebody without the right to write sees, or an exit code of 200 and above.
@@ -58,7 +59,8 @@ class ReadOnlyTest : public ::testing::Test {
     }
     std::set<std::string> files() {
         std::set<std::string> names;
-        for (const auto& entry : fs::directory_iterator(m_run)) names.insert(entry.path().filename().string());
+        for (const auto& entry : fs::directory_iterator(m_run))
+            names.insert(entry.path().filename().string());
         return names;
     }
 
@@ -91,7 +93,8 @@ TEST_F(ReadOnlyTest, ALostRunWithItsLogButWithoutSharedMemory) {
     EXPECT_EQ(steps_seen_by_another_user(), 40);
     EXPECT_FALSE(files().contains("run.db-shm"));
     for (const auto& entry : fs::directory_iterator(fs::temp_directory_path())) {
-        EXPECT_FALSE(entry.path().filename().string().starts_with("mantissa-reader-")) << "a copy was left behind";
+        EXPECT_FALSE(entry.path().filename().string().starts_with("mantissa-reader-"))
+            << "a copy was left behind";
     }
 }
 

@@ -30,7 +30,9 @@ StepRow row_of(std::int64_t step) {
     return row;
 }
 
-double seconds_since(std::int64_t start) { return static_cast<double>(monotonic_ns() - start) / 1e9; }
+double seconds_since(std::int64_t start) {
+    return static_cast<double>(monotonic_ns() - start) / 1e9;
+}
 
 void fast_as_possible(const std::filesystem::path& folder, std::int64_t count) {
     auto recorder = RunRecorder::open(folder);
@@ -55,8 +57,10 @@ void pace_of_training(const std::filesystem::path& folder) {
         std::this_thread::sleep_for(std::chrono::microseconds(500));
     }
     std::sort(costs.begin(), costs.end());
-    std::printf("push at about 1,500 steps/s: median %.2f us, 99 %% %.2f us, longest %.1f us\n", static_cast<double>(costs[costs.size() / 2]) / 1e3,
-                static_cast<double>(costs[costs.size() * 99 / 100]) / 1e3, static_cast<double>(costs.back()) / 1e3);
+    std::printf("push at about 1,500 steps/s: median %.2f us, 99 %% %.2f us, longest %.1f us\n",
+                static_cast<double>(costs[costs.size() / 2]) / 1e3,
+                static_cast<double>(costs[costs.size() * 99 / 100]) / 1e3,
+                static_cast<double>(costs.back()) / 1e3);
 }
 
 void read_back(const std::filesystem::path& folder) {
@@ -88,7 +92,8 @@ void decimate_million(bool with_bad) {
         if (line.columns.empty()) return;
         best = std::min(best, seconds_since(start) * 1e3);
     }
-    std::printf("decimation of 1 M points to 1,600 columns%s: %.2f ms\n", with_bad ? ", every third NaN" : "", best);
+    std::printf("decimation of 1 M points to 1,600 columns%s: %.2f ms\n", with_bad ? ", every third NaN" : "",
+                best);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string probe_error(const char* text) { return probe_report_from_json(json::parse(text)).error().message; }
+std::string probe_error(const char* text) {
+    return probe_report_from_json(json::parse(text)).error().message;
+}
 
 TEST(ReportsTest, WrongFieldsAreNamed) {
     EXPECT_EQ(probe_error("[]"), "the probe's answer must be a JSON object");
@@ -21,15 +23,20 @@ TEST(ReportsTest, WrongFieldsAreNamed) {
     EXPECT_EQ(probe_error(R"({"devices": [7]})"), "the probe's answer.devices[0] must be a JSON object");
     EXPECT_EQ(trial_report_from_json(json::parse(R"({"step_ms": "fast"})")).error().message,
               "the trial's answer.step_ms must be a number, or one of \"NaN\" \"+Inf\" \"-Inf\"");
-    EXPECT_EQ(trial_report_from_json(json::parse(R"({"op_kinds": 1.5})")).error().message, "the trial's answer.op_kinds must be a whole number");
+    EXPECT_EQ(trial_report_from_json(json::parse(R"({"op_kinds": 1.5})")).error().message,
+              "the trial's answer.op_kinds must be a whole number");
 }
 
 TEST(ReportsTest, AProbeComesBack) {
-    const ProbeReport report{{{"cpu", "a CPU, 2 cores", 8ll << 30, "AVX2",
-                               {{Precision::No, Support::Native, "fp32", true, true, 0.25},
-                                {Precision::Fp8, Support::Unsupported, "needs a GPU", false, false, std::nullopt}}}},
-                             {"no NVIDIA driver"},
-                             "2.11.0"};
+    const ProbeReport report{
+        {{"cpu",
+          "a CPU, 2 cores",
+          8ll << 30,
+          "AVX2",
+          {{Precision::No, Support::Native, "fp32", true, true, 0.25},
+           {Precision::Fp8, Support::Unsupported, "needs a GPU", false, false, std::nullopt}}}},
+        {"no NVIDIA driver"},
+        "2.11.0"};
     const auto back = probe_report_from_json(to_json(report));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(to_json(*back), to_json(report));

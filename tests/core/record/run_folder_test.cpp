@@ -70,15 +70,16 @@ TEST(RunFolderTest, NamesAreSafeAndUnique) {
 TEST(RunFolderTest, ListsRunsNewestFirstAndNothingElse) {
     const TemporaryFolder folder;
     EXPECT_TRUE(names(list_run_folders(folder.path() / "none")).empty());
-    for (const char* name : {"20261130-120000-b-no", "20261130-120001-a-no", "20251130-235959-z-fp16", "20261130-120000-b-no-2",
-                             "comparisons", "notes", "2026113-120000-short"}) {
+    for (const char* name : {"20261130-120000-b-no", "20261130-120001-a-no", "20251130-235959-z-fp16",
+                             "20261130-120000-b-no-2", "comparisons", "notes", "2026113-120000-short"}) {
         fs::create_directories(folder.path() / name);
     }
     static_cast<void>(folder.file("20271130-120000-a-file", ""));
     fs::create_directory(folder.path() / "renamed");
     recorder_in(folder.path() / "renamed");
     EXPECT_THAT(names(list_run_folders(folder.path())),
-                ElementsAre("renamed", "20261130-120001-a-no", "20261130-120000-b-no-2", "20261130-120000-b-no", "20251130-235959-z-fp16"));
+                ElementsAre("renamed", "20261130-120001-a-no", "20261130-120000-b-no-2",
+                            "20261130-120000-b-no", "20251130-235959-z-fp16"));
     const auto file = folder.file("plain", "");
     EXPECT_THAT(list_run_folders(file).error().message, HasSubstr(file.string() + " can't be read"));
 }

@@ -26,9 +26,14 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 /// A second connection, as any SQLite program would open it.
 class OtherConnection {
   public:
-    explicit OtherConnection(const std::filesystem::path& folder) { sqlite3_open((folder / "run.db").c_str(), &m_handle); }
+    explicit OtherConnection(const std::filesystem::path& folder) {
+        sqlite3_open((folder / "run.db").c_str(), &m_handle);
+    }
     ~OtherConnection() { sqlite3_close(m_handle); }
-    void run(const char* sql) { ASSERT_EQ(sqlite3_exec(m_handle, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(m_handle); }
+    void run(const char* sql) {
+        ASSERT_EQ(sqlite3_exec(m_handle, sql, nullptr, nullptr, nullptr), SQLITE_OK)
+            << sqlite3_errmsg(m_handle);
+    }
     std::string text(const char* sql) {
         sqlite3_stmt* statement = nullptr;
         sqlite3_prepare_v2(m_handle, sql, -1, &statement, nullptr);
@@ -50,7 +55,8 @@ TEST(RunRecorderTest, WithoutItsFolderItSaysSo) {
     const auto recorder = RunRecorder::open(folder.path() / "none");
     ASSERT_FALSE(recorder);
     EXPECT_EQ(recorder.error().code, ErrorCode::InputOutput);
-    EXPECT_EQ(recorder.error().message, "the run folder " + (folder.path() / "none").string() + " isn't there");
+    EXPECT_EQ(recorder.error().message,
+              "the run folder " + (folder.path() / "none").string() + " isn't there");
 }
 
 TEST(RunRecorderTest, ANewerRecordingIsRefusedWithBothVersions) {
@@ -60,7 +66,8 @@ TEST(RunRecorderTest, ANewerRecordingIsRefusedWithBothVersions) {
     const auto recorder = RunRecorder::open(folder.path());
     ASSERT_FALSE(recorder);
     EXPECT_THAT(recorder.error().message, HasSubstr("has recording format 7, this program reads up to 1"));
-    EXPECT_THAT(RunReader::open(folder.path()).error().message, HasSubstr("has recording format 7, this program reads up to 1"));
+    EXPECT_THAT(RunReader::open(folder.path()).error().message,
+                HasSubstr("has recording format 7, this program reads up to 1"));
 }
 
 TEST(RunRecorderTest, AFileThatIsNoRecordingIsRefused) {
@@ -79,7 +86,8 @@ TEST(RunRecorderTest, TheSameStepTwiceIsAnErrorThatKeepsWhatWasSaved) {
     const auto flushed = recorder->flush();
     ASSERT_FALSE(flushed);
     EXPECT_THAT(flushed.error().message, HasSubstr("UNIQUE constraint failed: steps.step"));
-    EXPECT_THAT(flushed.error().message, HasSubstr("saved are 10 steps, the last is step 9, 1 newer rows are not"));
+    EXPECT_THAT(flushed.error().message,
+                HasSubstr("saved are 10 steps, the last is step 9, 1 newer rows are not"));
     ASSERT_TRUE(recorder->error());
     EXPECT_EQ(recorder->error()->message, flushed.error().message);
     recorder->state(RunState::Failed, "recording");
@@ -149,13 +157,18 @@ TEST(RunRecorderTest, SpecialValuesComeBackAsTheyWere) {
     // In the file itself, as the design says, for other programs.
     OtherConnection other(folder.path());
     EXPECT_EQ(other.text("SELECT typeof(loss) || ' ' || loss FROM steps WHERE step = 3"), "text NaN");
-    EXPECT_EQ(other.text("SELECT count(*) FROM steps WHERE grad_norm = 9e999 AND typeof(grad_norm) = 'real'"), "1");
-    EXPECT_EQ(other.text("SELECT count(*) FROM steps WHERE loss_scale = -9e999 AND typeof(loss_scale) = 'real'"), "1");
+    EXPECT_EQ(other.text("SELECT count(*) FROM steps WHERE grad_norm = 9e999 AND typeof(grad_norm) = 'real'"),
+              "1");
+    EXPECT_EQ(
+        other.text("SELECT count(*) FROM steps WHERE loss_scale = -9e999 AND typeof(loss_scale) = 'real'"),
+        "1");
     EXPECT_EQ(other.text("SELECT loss_scale FROM steps WHERE step = 4"), "NULL");
     EXPECT_EQ(other.text("SELECT typeof(loss_scale) FROM steps WHERE step = 5"), "text");
     EXPECT_EQ(other.text("SELECT group_concat(name) FROM pragma_table_info('steps')"),
-              "step,applied_step,epoch,time_ns,loss,learning_rate,grad_norm,loss_scale,growth_tracker,skipped,skip_kind,"
-              "nonfinite_loss,nonfinite_grads,memory_bytes,memory_peak_bytes,host_memory_bytes,samples,data_ns,step_ns");
+              "step,applied_step,epoch,time_ns,loss,learning_rate,grad_norm,loss_scale,growth_tracker,"
+              "skipped,skip_kind,"
+              "nonfinite_loss,nonfinite_grads,memory_bytes,memory_peak_bytes,host_memory_bytes,samples,data_"
+              "ns,step_ns");
     EXPECT_EQ(other.text("PRAGMA journal_mode"), "wal");
 }
 
@@ -166,7 +179,8 @@ TEST(RunRecorderTest, EveryTableComesBack) {
     recorder->evaluation({60, "validation", "accuracy", 0.953, "fp32", 360});
     recorder->memory({7, "saved_for_backward", 1 << 20});
     recorder->op_dtypes({0, "backward", "mm", "float16", 9, 1'000'000'000'000});
-    recorder->incident({0, 144, "forward", "activation_overflow", "error", "gate", "mul", "output", R"({"largest": 261})"});
+    recorder->incident(
+        {0, 144, "forward", "activation_overflow", "error", "gate", "mul", "output", R"({"largest": 261})"});
     recorder->incident({0, 145, "loss", "weights_poisoned", "error", "", "", "", "{}"});
     recorder->state(RunState::Running);
     recorder->state(RunState::Finished, "all 300 steps");
@@ -192,7 +206,8 @@ TEST(RunRecorderTest, EveryTableComesBack) {
     EXPECT_EQ(rows->memory[0].part, "saved_for_backward");
     EXPECT_EQ(rows->memory[0].bytes, 1 << 20);
     ASSERT_EQ(rows->op_dtypes.size(), 1u);
-    EXPECT_EQ(rows->op_dtypes[0].phase + rows->op_dtypes[0].op + rows->op_dtypes[0].dtype, "backwardmmfloat16");
+    EXPECT_EQ(rows->op_dtypes[0].phase + rows->op_dtypes[0].op + rows->op_dtypes[0].dtype,
+              "backwardmmfloat16");
     EXPECT_EQ(rows->op_dtypes[0].multiply_adds, 1'000'000'000'000);
     ASSERT_EQ(rows->incidents.size(), 2u);
     EXPECT_EQ(rows->incidents[0].id, 1);
@@ -248,8 +263,8 @@ TEST(RunRecorderTest, AFullQueueMakesThePusherWaitAndLosesNothing) {
         before = pushed;
         std::this_thread::sleep_for(300ms);
     }
-    EXPECT_GE(before, 65'536);            // it isn't blocked early …
-    EXPECT_LE(before, 2 * 65'536 + 1);    // … and memory stays bounded: one batch being written, one waiting
+    EXPECT_GE(before, 65'536);          // it isn't blocked early …
+    EXPECT_LE(before, 2 * 65'536 + 1);  // … and memory stays bounded: one batch being written, one waiting
     EXPECT_FALSE(recorder->error());
     other.run("ROLLBACK");
     pusher.join();

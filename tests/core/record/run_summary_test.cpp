@@ -51,7 +51,8 @@ StepRow scaled(std::int64_t step, std::int64_t applied, double loss, double scal
 }
 
 TEST(RunSummaryTest, WhatIsNoRunFolderIsSaid) {
-    EXPECT_THAT(summarize_run("/nowhere/at-all").error().message, HasSubstr("there is no run folder at /nowhere/at-all"));
+    EXPECT_THAT(summarize_run("/nowhere/at-all").error().message,
+                HasSubstr("there is no run folder at /nowhere/at-all"));
 }
 
 TEST(RunSummaryTest, AWaitingRunIsKnownByItsFolderName) {
@@ -119,15 +120,40 @@ TEST(RunSummaryTest, TheJsonHasTheShapeOfTheDesign) {
     recorder->meta(meta::final_scale, "32768");
     recorder.reset();
     const auto json = to_json(*summarize_run(folder.path()));
-    const nlohmann::json expected = {
-        {"name", "digits"}, {"model", "cnn"}, {"dataset", "digits"}, {"comparison_id", "c1"}, {"started_ns", 1000},
-        {"ended_ns", json["ended_ns"]}, {"mode", "fp16"}, {"requested", "fp16"}, {"effective", "fp16"}, {"support", "emulated"},
-        {"support_reason", "this CPU computes fp16 in fp32"}, {"device", "cpu"}, {"device_name", "a CPU"},
-        {"state", "stopped_nonfinite"}, {"state_reason", "loss at step 0"}, {"run_dir", folder.path().string()},
-        {"planned_steps", 300}, {"steps", 1}, {"applied_steps", 0}, {"skipped_probing", 0}, {"skipped_fault", 1}, {"skipped_steps", 1},
-        {"nonfinite_loss_steps", 1}, {"first_nonfinite_step", 0}, {"first_loss", "NaN"}, {"final_loss", "NaN"}, {"final_scale", 32768.0},
-        {"metric_name", nullptr}, {"metric", nullptr}, {"best_metric", nullptr}, {"validation_samples", 360}, {"step_ms_median", 1.0},
-        {"memory_peak_bytes", 1000}, {"poisoned", false}};
+    const nlohmann::json expected = {{"name", "digits"},
+                                     {"model", "cnn"},
+                                     {"dataset", "digits"},
+                                     {"comparison_id", "c1"},
+                                     {"started_ns", 1000},
+                                     {"ended_ns", json["ended_ns"]},
+                                     {"mode", "fp16"},
+                                     {"requested", "fp16"},
+                                     {"effective", "fp16"},
+                                     {"support", "emulated"},
+                                     {"support_reason", "this CPU computes fp16 in fp32"},
+                                     {"device", "cpu"},
+                                     {"device_name", "a CPU"},
+                                     {"state", "stopped_nonfinite"},
+                                     {"state_reason", "loss at step 0"},
+                                     {"run_dir", folder.path().string()},
+                                     {"planned_steps", 300},
+                                     {"steps", 1},
+                                     {"applied_steps", 0},
+                                     {"skipped_probing", 0},
+                                     {"skipped_fault", 1},
+                                     {"skipped_steps", 1},
+                                     {"nonfinite_loss_steps", 1},
+                                     {"first_nonfinite_step", 0},
+                                     {"first_loss", "NaN"},
+                                     {"final_loss", "NaN"},
+                                     {"final_scale", 32768.0},
+                                     {"metric_name", nullptr},
+                                     {"metric", nullptr},
+                                     {"best_metric", nullptr},
+                                     {"validation_samples", 360},
+                                     {"step_ms_median", 1.0},
+                                     {"memory_peak_bytes", 1000},
+                                     {"poisoned", false}};
     EXPECT_EQ(json, expected) << json.dump(2);
 }
 
@@ -156,7 +182,8 @@ TEST(RunSummaryTest, TheBestOfALossIsTheSmallestAndNeverNaN) {
     const TemporaryFolder folder;
     auto recorder = recorder_in(folder.path());
     recorder->meta(meta::metric, "loss");
-    for (const double value : {nan, 0.5, 0.25, 0.75, nan}) recorder->evaluation({1, "validation", "loss", value, "bf16", 10});
+    for (const double value : {nan, 0.5, 0.25, 0.75, nan})
+        recorder->evaluation({1, "validation", "loss", value, "bf16", 10});
     recorder.reset();
     const auto summary = summarize_run(folder.path());
     EXPECT_EQ(summary->best_metric, 0.25);  // no fp32 evaluations: those of the mode count

@@ -17,7 +17,9 @@ constexpr StepAttempt bad_loss{.skipped = true, .nonfinite_loss = true, .scale_a
 std::string kinds(SkipClassifier& classifier, const std::string& attempts) {
     std::string answer;
     for (const char attempt : attempts) {
-        const SkipKind kind = classifier.record(attempt == 'a' ? applied : attempt == 'o' ? overflow : bad_loss);
+        const SkipKind kind = classifier.record(attempt == 'a'   ? applied
+                                                : attempt == 'o' ? overflow
+                                                                 : bad_loss);
         answer += kind == SkipKind::None ? '.' : kind == SkipKind::Probing ? 'p' : 'F';
     }
     return answer;
@@ -50,7 +52,8 @@ TEST(SkipKindTest, AScaleBelowOneIsAFaultAlsoAtTheStart) {
     EXPECT_EQ(classifier.record({.skipped = true, .scale_after = 1.0}), SkipKind::Probing);
     EXPECT_EQ(classifier.record({.skipped = true, .scale_after = 0.5}), SkipKind::Fault);
     EXPECT_EQ(classifier.record({.skipped = true, .scale_after = 0.0}), SkipKind::Fault);
-    EXPECT_EQ(classifier.record({.skipped = true, .scale_after = std::numeric_limits<double>::quiet_NaN()}), SkipKind::Fault);
+    EXPECT_EQ(classifier.record({.skipped = true, .scale_after = std::numeric_limits<double>::quiet_NaN()}),
+              SkipKind::Fault);
     EXPECT_EQ(classifier.record({.skipped = false, .scale_after = 0.5}), SkipKind::None);
 }
 
@@ -102,8 +105,11 @@ TEST(SkipKindTest, WindowCountMatchesACountByHand) {
         const SkipKind kind = classifier.record((random >> 24) < 50 ? bad_loss : applied);
         faults.push_back(kind == SkipKind::Fault);
         std::int64_t in_window = 0, in_row = 0;
-        for (std::size_t back = 0; back < faults.size() && back < 50; ++back) in_window += faults[faults.size() - 1 - back];
-        while (in_row < static_cast<std::int64_t>(faults.size()) && faults[faults.size() - 1 - static_cast<std::size_t>(in_row)]) ++in_row;
+        for (std::size_t back = 0; back < faults.size() && back < 50; ++back)
+            in_window += faults[faults.size() - 1 - back];
+        while (in_row < static_cast<std::int64_t>(faults.size()) &&
+               faults[faults.size() - 1 - static_cast<std::size_t>(in_row)])
+            ++in_row;
         ASSERT_EQ(classifier.faults_in_window(), in_window);
         ASSERT_EQ(classifier.faults_in_row(), in_row);
         ASSERT_EQ(classifier.is_persistent(), in_window >= 10 || in_row >= 8);
