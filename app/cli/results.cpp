@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "judge/judge.h"
+#include "judge/texts.h"
 #include "output.h"
 #include "table.h"
 
@@ -14,6 +15,22 @@ namespace {
 
 using Json = nlohmann::json;
 constexpr std::size_t text_width = 100;
+
+/// Labels are those of the HTML report, so that both speak the same words.
+class Labels {
+  public:
+    explicit Labels(const std::string& language) {
+        if (auto catalogue = text_catalogue(language)) m_catalogue = *catalogue;
+    }
+    [[nodiscard]] std::string operator()(const std::string& key, const TextValues& values = {}) const {
+        if (m_catalogue == nullptr) return key;
+        auto text = m_catalogue->fill("report." + key, values);
+        return text ? *text : key;
+    }
+
+  private:
+    const TextCatalogue* m_catalogue = nullptr;
+};
 
 std::string ratio_text(double value, double control) {
     if (!(control > 0) || !(value > 0)) return "";
@@ -36,9 +53,10 @@ std::string memory_text(const RunSummary& run, const RunSummary* control) {
     return size + ratio_text(static_cast<double>(run.memory_peak_bytes), static_cast<double>(control->memory_peak_bytes));
 }
 
-std::string time_text(const RunSummary& run, const RunSummary* control) {
+std::string time_text(const RunSummary& run, const RunSummary* control, const Labels& label) {
     if (!run.step_ms_median) return "–";
     const std::string time = readable_number(*run.step_ms_median, 3);
+    if (run.support == Support::Emulated) return time + " (" + label("column.speed_not_judged") + ")";  // design rule 6
     if (control == nullptr || control == &run || !control->step_ms_median) return time;
     return time + ratio_text(*run.step_ms_median, *control->step_ms_median);
 }
@@ -49,44 +67,58 @@ std::string mode_text(const RunSummary& run) {
     return text;
 }
 
-void print_verdicts(const std::vector<Verdict>& verdicts) {
+void print_wrapped(const std::string& text, std::size_t indent, const char* lead = "") {
+    std::string lines = wrapped(text, text_width, indent);
+    lines.pop_back();
+    print(lines.replace(0, std::min(indent, std::string_view(lead).size()), lead));
+}
+
+void print_verdicts(const std::vector<Verdict>& verdicts, const Labels& label) {
     if (verdicts.empty()) return;
     print("");
     for (const Verdict& verdict : verdicts) {
-        print(verdict.severity + "  " + (verdict.mode.empty() ? "" : verdict.mode + "  ") + verdict.code);
-        std::string text = wrapped(verdict.text, text_width, 4);
-        text.pop_back();
-        print(text);
+        print(label("severity." + verdict.severity) + "  " + (verdict.mode.empty() ? "" : verdict.mode + "  ") + verdict.code);
+        print_wrapped(verdict.text, 4);
     }
 }
 
-void print_decision(const Decision& decision) {
+void print_decision(const Decision& decision, const Labels& label) {
     print("");
-    std::string text = wrapped("Decision: " + decision.text + " (confidence " + decision.confidence + ")", text_width, 0);
-    text.pop_back();
-    print(text);
-    const auto list = [](const char* title, const std::vector<std::string>& entries) {
-        if (!entries.empty()) print(title);
-        for (const std::string& entry : entries) {
-            std::string lines = wrapped(entry, text_width, 4);
-            lines.pop_back();
-            lines.replace(0, 4, "  - ");
-            print(lines);
-        }
+    const std::string confidence = label("decision.confidence", {{"confidence", label("confidence." + decision.confidence)}});
+    print_wrapped(label("section.decision") + ": " + decision.text, 0);
+    print(confidence);
+    const auto list = [](const std::string& title, const std::vector<std::string>& entries) {
+        if (!entries.empty()) print(title + ":");
+        for (const std::string& entry : entries) print_wrapped(entry, 4, "  - ");
     };
-    list("Why:", decision.reasons);
-    list("What would change it:", decision.would_change_it);
+    list(label("decision.reasons"), decision.reasons);
+    list(label("decision.change"), decision.would_change_it);
 }
 
-void print_fairness(const ComparisonRecord& comparison) {
+void print_fairness(const ComparisonRecord& comparison, const Labels& label) {
     const Fairness& fairness = comparison.fairness;
-    if (!fairness.known) {
-        print("Fairness: not known, not all runs wrote their environment");
-        return;
-    }
-    print(fairness.fair ? "Fair: same initial weights, data, sample order and settings, proven by hashes" : "UNFAIR comparison:");
+    print(label(!fairness.known ? "fair.unknown" : fairness.fair ? "fair.yes" : "fair.no"));
     for (const std::string& difference : fairness.differences) print("  - " + difference);
-    if (!comparison.order_reason.empty()) print("Order " + comparison.order + ": " + comparison.order_reason);
+    if (!comparison.order_reason.empty()) print(comparison.order + ": " + comparison.order_reason);
+}
+
+std::string runs_table(const std::vector<RunSummary>& runs, const Labels& label) {
+    using Align = Table::Align;
+    Table table;
+    for (const char* title : {"column.mode", "column.support", "column.state"}) table.add_column(label(title));
+    table.add_column(label("column.applied") + "/" + label("column.steps"), Align::Right);
+    for (const char* title : {"column.probing", "column.faults", "column.first_nonfinite", "column.loss", "column.metric", "column.time",
+                              "column.memory"})
+        table.add_column(label(title), Align::Right);
+    const auto control = std::find_if(runs.begin(), runs.end(), [](const RunSummary& run) { return run.mode == Precision::No; });
+    const RunSummary* reference = control == runs.end() ? nullptr : &*control;
+    for (const RunSummary& run : runs)
+        table.add_row({mode_text(run), label(std::string("support.") + to_string(run.support)),
+                       label(std::string("state.") + to_string(run.state)),
+                       std::to_string(run.applied_steps) + "/" + std::to_string(run.steps), std::to_string(run.skipped_probing),
+                       std::to_string(run.skipped_fault), run.first_nonfinite_step ? std::to_string(*run.first_nonfinite_step) : "–",
+                       optional_number(run.final_loss), metric_text(run), time_text(run, reference, label), memory_text(run, reference)});
+    return table.text();
 }
 
 Json verdicts_json(const std::vector<Verdict>& verdicts) {
@@ -99,6 +131,7 @@ Json verdicts_json(const std::vector<Verdict>& verdicts) {
 
 Result<JobResult> load_result(const std::filesystem::path& job_folder, const std::string& language) {
     JobResult result;
+    result.language = language;
     std::error_code ignored;
     result.folder = std::filesystem::absolute(job_folder, ignored).lexically_normal();
     if (std::filesystem::exists(job_folder / "report.html", ignored)) result.report = result.folder / "report.html";
@@ -123,35 +156,22 @@ Result<JobResult> load_result(const std::filesystem::path& job_folder, const std
     return result;
 }
 
-std::string runs_table(const std::vector<RunSummary>& runs) {
-    using Align = Table::Align;
-    Table table;
-    for (const char* title : {"mode", "support", "state"}) table.add_column(title);
-    for (const char* title : {"applied/steps", "skipped probing+fault", "first non-finite", "final loss", "validation", "step ms", "peak memory"})
-        table.add_column(title, Align::Right);
-    const auto control = std::find_if(runs.begin(), runs.end(), [](const RunSummary& run) { return run.mode == Precision::No; });
-    const RunSummary* reference = control == runs.end() ? nullptr : &*control;
-    for (const RunSummary& run : runs)
-        table.add_row({mode_text(run), to_string(run.support), to_string(run.state),
-                       std::to_string(run.applied_steps) + "/" + std::to_string(run.steps),
-                       std::to_string(run.skipped_probing) + "+" + std::to_string(run.skipped_fault),
-                       run.first_nonfinite_step ? "step " + std::to_string(*run.first_nonfinite_step) : "–",
-                       optional_number(run.final_loss), metric_text(run), time_text(run, reference), memory_text(run, reference)});
-    return table.text();
-}
-
 void print_result(const JobResult& result) {
-    std::string table = runs_table(result.runs);
+    const Labels label(result.language);
+    std::string table = runs_table(result.runs, label);
     table.pop_back();
     print(table);
     for (const RunSummary& run : result.runs)
         if (!run.state_reason.empty()) print(std::string(to_string(run.mode)) + ": " + run.state_reason);
-    if (result.comparison) print_fairness(*result.comparison);
-    print_verdicts(result.verdicts);
-    if (result.comparison && result.comparison->decision) print_decision(*result.comparison->decision);
+    if (result.comparison) print_fairness(*result.comparison, label);
+    print_verdicts(result.verdicts, label);
+    if (result.comparison && result.comparison->decision) print_decision(*result.comparison->decision, label);
     print("");
-    print((result.comparison ? "Comparison: " : "Run: ") + result.folder.string());
-    if (!result.report.empty()) print("Report: " + result.report.string());
+    print(label(result.comparison ? "title.comparison" : "title.run",
+                {{"name", result.runs.empty() ? "" : result.runs.front().name},
+                 {"mode", result.runs.empty() ? "" : to_string(result.runs.front().mode)}}) +
+          ": " + result.folder.string());
+    if (!result.report.empty()) print("HTML: " + result.report.string());
 }
 
 nlohmann::json to_json(const JobResult& result) {

@@ -17,6 +17,7 @@ struct JobResult {
     std::vector<Verdict> verdicts;
     std::optional<ComparisonRecord> comparison;  // none for a single run
     std::filesystem::path folder, report;        // report empty: there is none
+    std::string language = "en";                 // of verdicts, decision and labels
 };
 
 /// From the folder alone: a comparison folder or a run folder.
@@ -24,7 +25,5 @@ Result<JobResult> load_result(const std::filesystem::path& job_folder, const std
 
 void print_result(const JobResult& result);
 nlohmann::json to_json(const JobResult& result);
-/// Rows of the result table; `control` gives the ratios.
-[[nodiscard]] std::string runs_table(const std::vector<RunSummary>& runs);
 
 }  // namespace mantissa::cli

@@ -25,8 +25,8 @@ std::size_t columns_of(const std::string& text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto byte = static_cast<unsigned char>(text[i]);
         if ((byte & 0xC0) == 0x80) continue;
-        // U+1100 and up in three bytes with a lead of E3..ED, or four bytes: wide scripts.
-        columns += byte >= 0xE3 && byte <= 0xED ? 2 : 1;
+        // Leads E3..ED begin the wide scripts, EF the full-width forms.
+        columns += (byte >= 0xE3 && byte <= 0xED) || byte == 0xEF ? 2 : 1;
     }
     return columns;
 }

@@ -187,6 +187,7 @@ std::optional<ValueSource> parse_value_source(std::string_view text) {
 
 std::string describe_source(ValueSource source, const std::string& detail) {
     const std::string kind = to_string(source);
+    if (source == ValueSource::Default && !detail.empty()) return kind + ": " + detail;
     return detail.empty() ? kind : (detail.starts_with(kind) ? detail : kind + " " + detail);
 }
 
