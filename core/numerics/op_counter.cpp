@@ -31,14 +31,11 @@ std::string_view bare_name(std::string_view name) {
 
 struct Work {
     std::int64_t multiply_adds = 0;
-    bool half = false;
     bool counted = false;
 };
 
-std::int64_t size_of(const at::Tensor& tensor, std::int64_t dim) { return tensor.size(dim); }
-
 Work product(const at::Tensor& left, const at::Tensor& right) {
-    return {left.numel() * size_of(right, -1), is_half(left.scalar_type()), true};
+    return {left.numel() * right.size(-1), true};
 }
 
 // Each output element takes (weights of one output channel) multiply-adds.
@@ -51,12 +48,12 @@ Work work_of(std::string_view op, c10::ArrayRef<const c10::IValue> inputs) {
     const auto tensor = [&](std::size_t i) -> const at::Tensor& { return inputs[i].toTensor(); };
     if (op == "mm" || op == "bmm") return product(tensor(0), tensor(1));
     if (op == "addmm" || op == "baddbmm") return product(tensor(1), tensor(2));
-    if (op == "convolution") return {0, is_half(tensor(0).scalar_type()), true};
+    if (op == "convolution") return {0, true};
     if (op == "convolution_backward") {
         const auto mask = inputs[inputs.size() - 1].toBoolList();
         const bool transposed = inputs[7].toBool();
         const std::int64_t once = convolution_work(tensor(0), tensor(2), transposed, tensor(1));
-        return {once * (int{mask[0]} + int{mask[1]}), is_half(tensor(0).scalar_type()), true};
+        return {once * (int{mask[0]} + int{mask[1]}), true};
     }
     return {};
 }
@@ -142,7 +139,8 @@ struct OpCounterCallbacks {
             Count& entry = state.counts[{context.phase, op, result.scalar_type()}];
             entry.calls += first ? 1 : 0;
             entry.multiply_adds += work;
-            if (context.work.half) state.half_multiply_adds += work;
+            // By the result: under autocast the outermost op still sees fp32 operands.
+            if (is_half(result.scalar_type())) state.half_multiply_adds += work;
             first = false;
         }
     }

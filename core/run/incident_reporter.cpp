@@ -99,6 +99,7 @@ void IncidentReporter::report_loss_op(std::int64_t step, const torch::Tensor& ou
 
 void IncidentReporter::after_step(const StepOutcome& outcome, const std::vector<Batch>& micro_batches) {
     const StepFacts& facts = outcome.facts;
+    if (!facts.nonfinite_loss) m_last_place.clear();  // an earlier step's
     if (!facts.nonfinite_loss && facts.skipped && m_hidden_looks_left > 0) {
         --m_hidden_looks_left;
         for (const Batch& batch : micro_batches) {
@@ -128,14 +129,16 @@ void IncidentReporter::report_gradient(const StepOutcome& outcome, const Batch& 
     // The weights are those of the forward pass only when nothing was applied.
     if (m_plan.training.loss == "naive_nll" && outcome.facts.skipped) {
         const Look look = look_again(batch);
-        const torch::Tensor of_label = torch::softmax(look.output, 1).gather(1, batch.labels.unsqueeze(1));
-        const double smallest = of_label.min().item<double>();
+        // A class that isn't the label's counts as well: its log is -Inf, and its gradient 0 · Inf.
+        const torch::Tensor smallest_of_sample = torch::softmax(look.output, 1).amin(1);
+        const double smallest = smallest_of_sample.min().item<double>();
         if (smallest < 1.0 / static_cast<double>(std::numeric_limits<float>::max())) {
             row.kind = "log_of_zero";
             row.module = "loss";
             row.op = "log";
             row.detail_json = nlohmann::json{{"operands", {number_to_json(smallest)}},
-                                             {"sample", of_label.argmin().item<std::int64_t>()}}.dump();
+                                             {"sample", smallest_of_sample.argmin().item<std::int64_t>()}}.dump();
+            m_last_place = place_of(row.module, row.op);
         }
     }
     record(std::move(row));

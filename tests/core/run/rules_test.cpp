@@ -229,7 +229,11 @@ TEST_F(Training, NaiveLossBreaksTheControlAndIsNamed) {
     EXPECT_LE(run.rows.steps.back().step, 20);
     EXPECT_TRUE(run.rows.steps.back().skipped);
     const auto incidents = run.incidents("log_of_zero");
-    ASSERT_EQ(incidents.size(), 1u);
+    for (const IncidentRow& row : run.rows.incidents) {
+        SCOPED_TRACE(row.phase + " " + row.kind + " " + row.module + "." + row.op + " " + row.tensor + " " + row.detail_json);
+        EXPECT_EQ(row.kind, "log_of_zero");
+    }
+    ASSERT_EQ(incidents.size(), 1u) << run.end.reason;
     EXPECT_EQ(incidents[0].module + "." + incidents[0].op, "loss.log");
     EXPECT_TRUE(std::isfinite(*run.last("accuracy")));
 }
