@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "plan/catalogue.h"
 #include "plan/plan_fields.h"
 #include "ui/setup/field_labels.h"
 
@@ -53,6 +54,38 @@ std::int64_t stepsOf(const RunPlan& plan) {
 void put(PlanLayer& edits, const PlanField& field, const nlohmann::json& value) {
     std::erase_if(edits.values, [&](const LayerValue& old) { return old.path == field.path; });
     edits.values.push_back({field.path, value.dump(), "window"});
+}
+
+/// Another model, optimizer or schedule: what only the former one used goes back to its default, in the same step.
+template <typename Entry>
+void resetUnused(PlanLayer& edits, const RunPlan& before, const std::vector<Entry>& entries, const std::string& chosen) {
+    const auto uses = [](const Entry& entry, const std::string& path) {
+        return std::find(entry.fields.begin(), entry.fields.end(), path) != entry.fields.end();
+    };
+    const auto choice = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.id == chosen; });
+    const RunPlan fresh;
+    for (const Entry& entry : entries) {
+        for (const std::string& path : entry.fields) {
+            const PlanField* field = find_plan_field(path);
+            const bool isUsed = choice == entries.end() || uses(*choice, path);
+            if (field != nullptr && !isUsed && field_text(*field, before) != field_text(*field, fresh)) {
+                put(edits, *field, field->get(fresh));
+            }
+        }
+    }
+}
+
+void resetUnusedBy(PlanLayer& edits, const RunPlan& before, const std::string& path, const std::string& chosen) {
+    if (path == "model.name") {
+        resetUnused(edits, before, catalogue::models(), chosen);
+        if (!before.fp32_islands.empty()) {  // modules of the former model
+            put(edits, *find_plan_field("fp32_islands"), nlohmann::json::array());
+        }
+    } else if (path == "training.optimizer.name") {
+        resetUnused(edits, before, catalogue::optimizers(), chosen);
+    } else if (path == "training.scheduler.name") {
+        resetUnused(edits, before, catalogue::schedulers(), chosen);
+    }
 }
 
 }  // namespace
@@ -173,6 +206,7 @@ bool PlanEditor::edit(const std::string& path, const QString& value) {
     if (fits) {
         State next = m_state;
         put(next.edits, *field, json);
+        resetUnusedBy(next.edits, plan(), path, typed);
         if (isLength(path)) {  // one of the two, and it counts from now on
             const bool isSteps = path == "training.max_steps";
             put(next.edits, *find_plan_field(isSteps ? "training.epochs" : "training.max_steps"), nullptr);

@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "plan/catalogue.h"
+#include "plan/plan_fields.h"
 #include "plan/plan_names.h"
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/theme.h"
@@ -102,23 +103,16 @@ void Sections::add(const char* name, std::vector<std::string> paths, std::functi
 
 void Sections::addTraining() {
     std::vector<std::string> paths{"training.batch_size", "training.gradient_accumulation_steps", "training.epochs",
-                                   "training.max_steps", "training.optimizer.name"};
-    const auto append = [&](const std::vector<std::string>& more) {
-        for (const std::string& path : more) {
-            if (!contains(paths, path)) {
-                paths.push_back(path);
-            }
+                                   "training.max_steps"};
+    for (const PlanField& field : plan_fields()) {
+        if (field.path.starts_with("training.optimizer.") || field.path.starts_with("training.scheduler.")) {
+            paths.push_back(field.path);
         }
-    };
-    for (const auto& entry : catalogue::optimizers()) {
-        append(entry.fields);
     }
-    append({"training.scheduler.name"});
-    for (const auto& entry : catalogue::schedulers()) {
-        append(entry.fields);
+    for (const char* path : {"training.loss", "training.loss_factor", "training.clip_grad_norm", "training.clip_grad_value",
+                             "training.seed", "training.deterministic"}) {
+        paths.emplace_back(path);
     }
-    append({"training.loss", "training.loss_factor", "training.clip_grad_norm", "training.clip_grad_value", "training.seed",
-            "training.deterministic"});
     add("training", std::move(paths), [] { return tr("Training"); },
         [this] {
             const TrainingPlan& training = m_editor.plan().training;

@@ -29,6 +29,8 @@ QLineEdit, QComboBox { background: @field; border: 1px solid @border; border-rad
     selection-background-color: @accent; selection-color: @accentText; }
 QLineEdit:focus, QComboBox:focus { border-color: @accent; }
 QLineEdit[wrong="true"], QComboBox[wrong="true"] { border-color: @error; }
+QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::down-arrow { image: url(:/icons/chevron.svg); width: 10px; height: 10px; }
 QComboBox QAbstractItemView { background: @surface; border: 1px solid @border; selection-background-color: @accent;
     selection-color: @accentText; }
 QPushButton[menuButton="true"]::menu-indicator { image: none; width: 0px; }

@@ -92,6 +92,24 @@ class PlanEditorTest : public QObject {
         QVERIFY(editor.isRunnable());
     }
 
+    void anotherOptimizerDropsWhatOnlyTheFormerUsed() {
+        PlanEditor editor;
+        QVERIFY(editor.start({preset("digits-mlp")}).ok());
+        QVERIFY(editor.edit("training.optimizer.name", "sgd"));
+        QVERIFY(editor.edit("training.optimizer.momentum", "0.9"));
+        QVERIFY(editor.edit("training.optimizer.name", "adamw"));
+        QCOMPARE(editor.plan().training.optimizer.momentum, 0.0);
+        QVERIFY2(editor.isRunnable(), qPrintable(editor.firstProblem()));
+        editor.undoStack().undo();  // one step brings both back
+        QCOMPARE(editor.plan().training.optimizer.name, std::string("sgd"));
+        QCOMPARE(editor.plan().training.optimizer.momentum, 0.9);
+        QVERIFY(editor.edit("fp32_islands", "head"));
+        QVERIFY(editor.edit("model.hidden", "64"));
+        QVERIFY(editor.edit("model.name", "cnn"));
+        QVERIFY2(editor.isRunnable(), qPrintable(editor.firstProblem()));
+        QVERIFY(editor.plan().fp32_islands.empty());
+    }
+
     void shortComparisonAndFullPlan() {
         PlanEditor editor;
         QVERIFY(editor.start({preset("digits-mlp")}).ok());
