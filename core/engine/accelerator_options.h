@@ -8,9 +8,9 @@
 namespace mantissa {
 
 struct AcceleratorOptions {
-    std::optional<Precision> mixed_precision;  // unset: ACCELERATE_MIXED_PRECISION, else no
-    std::string device;                        // "" = environment, else auto; auto cpu cuda cuda:N
-    std::optional<std::int64_t> gradient_accumulation_steps;  // unset: environment, else 1
+    std::optional<Precision> mixed_precision = {};  // unset: ACCELERATE_MIXED_PRECISION, else no
+    std::string device = {};                        // "" = environment, else auto; auto cpu cuda cuda:N
+    std::optional<std::int64_t> gradient_accumulation_steps = {};  // unset: environment, else 1
     LossScalePlan loss_scale = {};
     bool loss_scale_enabled = true;  // false: fp16 without a scaler
     OnNonfinite on_nonfinite = OnNonfinite::Stop;

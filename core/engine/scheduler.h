@@ -60,7 +60,7 @@ enum class CyclicShape { Triangular, Halving, Exponential };  // Python: triangu
 struct CyclicOptions {
     double base_lr = 1e-3, max_lr = 0.1;
     std::int64_t step_size_up = 2000;
-    std::optional<std::int64_t> step_size_down;  // unset: as up
+    std::optional<std::int64_t> step_size_down = {};  // unset: as up
     CyclicShape shape = CyclicShape::Triangular;
     double gamma = 1.0;
     bool cycle_momentum = true;
