@@ -137,7 +137,8 @@ void take_compare_length(SourcedPlan& result, const Merge& merge, const CompareD
     const int told = std::max(merge.strength_of("training.epochs"), merge.strength_of("training.max_steps"));
     if (told >= strength(ValueSource::Flag)) return;
     TrainingPlan& training = result.plan.training;
-    const bool has_length = training.max_steps.has_value() || training.epochs.has_value();
+    // Epochs of a data file are of unknown length until it is read.
+    const bool has_length = training.max_steps.has_value() || (training.epochs.has_value() && result.plan.dataset.file.empty());
     if (has_length && training.batch_size > 0 && !compare.is_fixed &&
         planned_steps(training, planned_samples(result.plan.dataset).training) <= compare.steps)
         return;

@@ -72,7 +72,8 @@ void check_training(const RunPlan& plan, Issues& issues) {
     const SchedulerPlan& scheduler = training.scheduler;
     if (scheduler.name == "one_cycle" && scheduler.base_momentum > scheduler.max_momentum)
         issues.bad("training.scheduler.base_momentum", ", above max_momentum", "use at most max_momentum");
-    if (training.batch_size > planned_samples(plan.dataset).training)
+    // How many samples a file holds is known only when it is read.
+    if (plan.dataset.file.empty() && training.batch_size > planned_samples(plan.dataset).training)
         issues.bad("training.batch_size",
                    ", more than the " + std::to_string(planned_samples(plan.dataset).training) + " training samples of " +
                        plan.dataset.name,

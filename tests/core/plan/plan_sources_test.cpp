@@ -132,6 +132,7 @@ TEST(PlanSources, LengthOfAComparison) {
     EXPECT_EQ(steps_of({file(R"({"training": {"max_steps": 40}})")}).max_steps, 40);     // shorter stays
     EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 1}})")}).epochs, 1);             // 45 steps
     EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 40}})")}).max_steps, 300);
+    EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 1}, "dataset": {"file": "d.csv"}})")}).max_steps, 300);  // of unknown length
     EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 4}})")}, {.steps = 300, .is_fixed = true}).max_steps, 300);
     EXPECT_EQ(steps_of({flags({{"training.max_steps", "1000"}})}).max_steps, 1000);      // told otherwise
     const auto told = steps_of({flags({{"training.epochs", "40"}}), file(R"({"training": {"max_steps": 10}})")});

@@ -28,6 +28,7 @@ TEST(Validate, ContradictionsAreNamed) {
     EXPECT_EQ(verdict(R"({"training": {"batch_size": 1438}})"),
               "training.batch_size is 1438, more than the 1437 training samples of digits — use at most that many");
     EXPECT_EQ(verdict(R"({"training": {"batch_size": 1437}})"), "no error");
+    EXPECT_EQ(verdict(R"({"training": {"batch_size": 5000}, "dataset": {"file": "large.csv"}})"), "no error");
     EXPECT_EQ(verdict(R"({"loss_scale": {"initial": 1, "floor": 2}})"),
               "loss_scale.initial is 1, below loss_scale.floor (2) — start above the floor");
     EXPECT_EQ(verdict(R"({"training": {"optimizer": {"momentum": 0.9}}})"),
