@@ -62,7 +62,8 @@ void RunControl::post(ControlCommand command) {
 RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>& on_pause) {
     std::unique_lock lock(m_mutex);
     if (must_wait()) {
-        // The callbacks write to the recording and free a turn: never under the lock, or a command would wait for a disk.
+        // The callbacks write to the recording and free a turn: never under the lock, or a command would wait
+        // for a disk.
         lock.unlock();
         if (m_wait_hook) m_wait_hook(true);
         if (on_pause) on_pause(true);

@@ -1,6 +1,6 @@
 #pragma once
-// Commands to a running training loop, the same in all scopes. Threads: anyone may post; the training thread calls
-// `at_step_edge` between steps, and blocks there while paused.
+// Commands to a running training loop, the same in all scopes. Threads: anyone may post; the training thread
+// calls `at_step_edge` between steps, and blocks there while paused.
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -19,9 +19,10 @@ class RunControl {
   public:
     enum class Next { Go, Stop, Interrupt };
 
-    /// Pause and Resume switch; Step lets a paused (or running) run make one more step and then wait; Stop and Interrupt
-    /// end the run at the next step edge, also a paused one; of the two, Interrupt is the one that is reported.
-    /// Checkpoint changes nothing here: checkpoints aren't built yet, and launch refuses the command with that sentence.
+    /// Pause and Resume switch; Step lets a paused (or running) run make one more step and then wait; Stop
+    /// and Interrupt end the run at the next step edge, also a paused one; of the two, Interrupt is the one
+    /// that is reported. Checkpoint changes nothing here: checkpoints aren't built yet, and launch refuses
+    /// the command with that sentence.
     void post(ControlCommand command);
     /// Called before every step. `on_pause` is told true when the run starts to wait, false when it goes on.
     Next at_step_edge(const std::function<void(bool paused)>& on_pause);
@@ -31,11 +32,14 @@ class RunControl {
     [[nodiscard]] bool is_paused() const;
     /// The loop pauses itself (on_nonfinite = pause).
     void pause_here() { post(ControlCommand::Pause); }
-    /// Told like `on_pause`, on the training thread: launch frees the run's turn for the time of the wait. Set before the run.
+    /// Told like `on_pause`, on the training thread: launch frees the run's turn for the time of the wait.
+    /// Set before the run.
     void set_wait_hook(std::function<void(bool waiting)> hook) { m_wait_hook = std::move(hook); }
 
   private:
-    [[nodiscard]] bool must_wait() const { return m_paused && m_single_steps == 0 && !m_stop && !m_interrupt; }
+    [[nodiscard]] bool must_wait() const {
+        return m_paused && m_single_steps == 0 && !m_stop && !m_interrupt;
+    }
 
     mutable std::mutex m_mutex;  // protects all below but the hook
     std::condition_variable m_changed;
@@ -45,8 +49,8 @@ class RunControl {
     std::function<void(bool)> m_wait_hook;
 };
 
-/// Lets runs of a comparison take turns (launch/turns.h). Called at step edges by the training thread; `wait_for_turn`
-/// may block, and returns early when `control` is ending.
+/// Lets runs of a comparison take turns (launch/turns.h). Called at step edges by the training thread;
+/// `wait_for_turn` may block, and returns early when `control` is ending.
 class StepGate {
   public:
     virtual ~StepGate() = default;

@@ -22,7 +22,8 @@ std::vector<std::string> merged_environment(const std::vector<std::pair<std::str
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text(*entry);
         const std::string_view key = text.substr(0, text.find('='));
-        const bool replaced = std::any_of(changes.begin(), changes.end(), [&](const auto& c) { return c.first == key; });
+        const bool replaced =
+            std::any_of(changes.begin(), changes.end(), [&](const auto& c) { return c.first == key; });
         if (!replaced) all.emplace_back(text);
     }
     for (const auto& [key, value] : changes) all.push_back(key + "=" + value);
@@ -88,16 +89,19 @@ Result<pid_t> spawn(const SpawnRequest& request) {
     if (failed != 0) {
         std::error_code ignored;
         const bool is_there = std::filesystem::exists(request.program, ignored);
-        return Error{ErrorCode::InputOutput, "can't start " + request.program.string() + ": " + std::strerror(failed),
-                     is_there ? "can " + request.log_file.string() + " be written?"
-                              : "build or install the command line program `mantissa`, or name it in MANTISSA_PROGRAM"};
+        return Error{
+            ErrorCode::InputOutput, "can't start " + request.program.string() + ": " + std::strerror(failed),
+            is_there
+                ? "can " + request.log_file.string() + " be written?"
+                : "build or install the command line program `mantissa`, or name it in MANTISSA_PROGRAM"};
     }
     return pid;
 }
 
 std::vector<std::pair<std::string, std::string>> numeric_environment(std::int64_t threads) {
     const std::string count = std::to_string(threads);
-    std::vector<std::pair<std::string, std::string>> changes{{"OMP_NUM_THREADS", count}, {"MKL_NUM_THREADS", count}};
+    std::vector<std::pair<std::string, std::string>> changes{{"OMP_NUM_THREADS", count},
+                                                             {"MKL_NUM_THREADS", count}};
     if (std::getenv("OMP_WAIT_POLICY") == nullptr) changes.emplace_back("OMP_WAIT_POLICY", "PASSIVE");
     return changes;
 }

@@ -14,18 +14,19 @@ namespace mantissa {
 
 struct SpawnRequest {
     std::filesystem::path program;
-    std::vector<std::string> arguments;  // without the program's own name
+    std::vector<std::string> arguments;                            // without the program's own name
     std::vector<std::pair<std::string, std::string>> environment;  // on top of ours
     std::filesystem::path log_file;  // standard output and error, appended; empty = ours
     std::vector<int> inherited;      // descriptors that stay open, under the same number
     bool new_session = false;
 };
 
-/// Standard input is /dev/null; signals are unblocked and at their defaults. A program that isn't there is an Error here.
+/// Standard input is /dev/null; signals are unblocked and at their defaults. A program that isn't there is an
+/// Error here.
 Result<pid_t> spawn(const SpawnRequest& request);
 
-/// What libgomp and MKL read when they are loaded: passive waiting (a spinning team starves its neighbours, a window for one)
-/// and one thread count for all modes of a comparison.
+/// What libgomp and MKL read when they are loaded: passive waiting (a spinning team starves its neighbours, a
+/// window for one) and one thread count for all modes of a comparison.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> numeric_environment(std::int64_t threads);
 
 /// "killed by SIGKILL", "ended with exit code 3", "ended normally".

@@ -21,7 +21,8 @@ namespace {
 using Json = nlohmann::json;
 
 Error nobody(const std::filesystem::path& folder, const std::string& why) {
-    return {ErrorCode::InputOutput, "no supervisor works on " + folder.string() + (why.empty() ? "" : " (" + why + ")"),
+    return {ErrorCode::InputOutput,
+            "no supervisor works on " + folder.string() + (why.empty() ? "" : " (" + why + ")"),
             "the job has ended, or was never started; its recording can still be opened"};
 }
 
@@ -40,7 +41,8 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& folder
     auto text = read_file(RunFolder{folder}.socket_name(), 4096);
     if (!text) return nobody(folder, "");
     while (!text->empty() && text->back() == '\n') text->pop_back();
-    if (text->empty() || text->size() > 100 || text->front() != '/') return nobody(folder, "the file 'control' names no socket");
+    if (text->empty() || text->size() > 100 || text->front() != '/')
+        return nobody(folder, "the file 'control' names no socket");
     const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return nobody(folder, std::strerror(errno));
     ControlClient client(descriptor);
@@ -50,11 +52,14 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& folder
     }
     const Json hello{{"command", "hello"}, {"role", role == ControlRole::Control ? "control" : "watch"}};
     const std::string line = hello.dump() + "\n";
-    if (::send(descriptor, line.data(), line.size(), MSG_NOSIGNAL) < 0) return nobody(folder, std::strerror(errno));
+    if (::send(descriptor, line.data(), line.size(), MSG_NOSIGNAL) < 0)
+        return nobody(folder, std::strerror(errno));
     return client;
 }
 
-ControlClient::ControlClient(ControlClient&& other) noexcept { *this = std::move(other); }
+ControlClient::ControlClient(ControlClient&& other) noexcept {
+    *this = std::move(other);
+}
 
 ControlClient& ControlClient::operator=(ControlClient&& other) noexcept {
     std::swap(m_descriptor, other.m_descriptor);
@@ -70,8 +75,10 @@ ControlClient::~ControlClient() {
 }
 
 Result<void> ControlClient::send(const std::string& command, const std::string& run) {
-    const std::string line = Json{{"command", command}, {"run", run}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    if (m_disconnected || ::send(m_descriptor, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
+    const std::string line =
+        Json{{"command", command}, {"run", run}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (m_disconnected ||
+        ::send(m_descriptor, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) {
         return Error{ErrorCode::InputOutput, "the supervisor has ended; '" + command + "' was not sent", ""};
     }
     return {};
@@ -81,9 +88,12 @@ void ControlClient::read_more() {
     std::array<char, 4096> bytes{};
     while (!m_disconnected) {
         const ssize_t count = ::recv(m_descriptor, bytes.data(), bytes.size(), MSG_DONTWAIT);
-        if (count > 0) m_buffer.append(bytes.data(), static_cast<std::size_t>(count));
-        else if (count == 0 || (errno != EAGAIN && errno != EINTR)) m_disconnected = true;
-        else return;
+        if (count > 0)
+            m_buffer.append(bytes.data(), static_cast<std::size_t>(count));
+        else if (count == 0 || (errno != EAGAIN && errno != EINTR))
+            m_disconnected = true;
+        else
+            return;
     }
 }
 
@@ -133,9 +143,10 @@ std::optional<ControlEvent> ControlClient::parse_line(const std::string& line) {
         event.kind = ControlEvent::Kind::Status;
         event.phase = value_of<std::string>(json, "phase", "");
         for (const auto& run : json.value("runs", Json::array())) {
-            event.runs.push_back({value_of<std::string>(run, "mode", ""), value_of<std::string>(run, "run_dir", ""),
-                                  value_of<std::string>(run, "state", ""), value_of<std::string>(run, "reason", ""),
-                                  value_of(run, "steps", std::int64_t{0}), value_of(run, "alive", false)});
+            event.runs.push_back(
+                {value_of<std::string>(run, "mode", ""), value_of<std::string>(run, "run_dir", ""),
+                 value_of<std::string>(run, "state", ""), value_of<std::string>(run, "reason", ""),
+                 value_of(run, "steps", std::int64_t{0}), value_of(run, "alive", false)});
         }
     } else {
         return std::nullopt;
@@ -143,8 +154,8 @@ std::optional<ControlEvent> ControlClient::parse_line(const std::string& line) {
     return event;
 }
 
-Result<std::string> send_one_command(const std::filesystem::path& folder, const std::string& command, const std::string& run,
-                                     int milliseconds) {
+Result<std::string> send_one_command(const std::filesystem::path& folder, const std::string& command,
+                                     const std::string& run, int milliseconds) {
     auto client = ControlClient::connect(folder, ControlRole::Control);
     if (!client) return client.error();
     if (const auto sent = client->send(command, run); !sent) return sent.error();
@@ -154,9 +165,11 @@ Result<std::string> send_one_command(const std::filesystem::path& folder, const 
         if (!event) continue;
         if (event->kind == ControlEvent::Kind::Done) return event->text;
         if (event->kind == ControlEvent::Kind::Refused) return Error{ErrorCode::Usage, event->text, ""};
-        if (event->kind == ControlEvent::Kind::Disconnected) return nobody(folder, "it ended before it answered");
+        if (event->kind == ControlEvent::Kind::Disconnected)
+            return nobody(folder, "it ended before it answered");
     }
-    return Error{ErrorCode::InputOutput, "the supervisor of " + folder.string() + " did not answer '" + command + "'", ""};
+    return Error{ErrorCode::InputOutput,
+                 "the supervisor of " + folder.string() + " did not answer '" + command + "'", ""};
 }
 
 }  // namespace mantissa

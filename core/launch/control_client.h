@@ -1,7 +1,7 @@
 #pragma once
-// The other end of a supervisor's socket, for the command line and the window (no Qt). The first controller holds the control;
-// later ones only watch and are told so; when the controller leaves, the oldest client that asked for control gets it.
-// Protocol: one JSON object per line (launch/control_server.h).
+// The other end of a supervisor's socket, for the command line and the window (no Qt). The first controller
+// holds the control; later ones only watch and are told so; when the controller leaves, the oldest client
+// that asked for control gets it. Protocol: one JSON object per line (launch/control_server.h).
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -15,12 +15,12 @@ namespace mantissa {
 /// "pause" "resume" "step" "stop" "interrupt" end at step edges; "abort" kills the worker at once.
 /// "checkpoint" is refused: checkpoints are not built yet.
 struct RunStatus {
-    std::string mode;     // "no" "fp16" ...: the name of the run in commands
+    std::string mode;  // "no" "fp16" ...: the name of the run in commands
     std::string run_dir;
-    std::string state;    // as in the recording: "queued" ... "lost"
+    std::string state;  // as in the recording: "queued" ... "lost"
     std::string reason;
     std::int64_t steps = 0;
-    bool alive = false;   // its worker process is there
+    bool alive = false;  // its worker process is there
 };
 
 struct ControlEvent {
@@ -65,7 +65,7 @@ class ControlClient {
 };
 
 /// connect, send to an idle supervisor, wait for the answer: for one-shot use (`mantissa runs control`).
-Result<std::string> send_one_command(const std::filesystem::path& folder, const std::string& command, const std::string& run,
-                                     int milliseconds = 3000);
+Result<std::string> send_one_command(const std::filesystem::path& folder, const std::string& command,
+                                     const std::string& run, int milliseconds = 3000);
 
 }  // namespace mantissa

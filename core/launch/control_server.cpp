@@ -26,12 +26,15 @@ using Json = nlohmann::json;
 constexpr std::size_t longest_line = 4096;
 constexpr std::size_t most_clients = 64;
 
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string line_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 std::string controller_line(bool is_controller) {
     return line_of({{"event", "controller"},
                     {"controller", is_controller},
-                    {"text", is_controller ? "you control this job" : "another program controls this job; you watch it"}});
+                    {"text", is_controller ? "you control this job"
+                                           : "another program controls this job; you watch it"}});
 }
 
 /// The folder of our sockets: ours alone, so that nobody else can connect or put a file in the way.
@@ -47,7 +50,8 @@ Result<std::filesystem::path> socket_folder() {
         struct stat info {};
         const bool made = ::mkdir(folder.c_str(), 0700) == 0;
         const int number = errno;
-        if (!made && number != EEXIST) reasons += folder.string() + ": " + std::strerror(number) + "; ";
+        if (!made && number != EEXIST)
+            reasons += folder.string() + ": " + std::strerror(number) + "; ";
         else if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::getuid() ||
                  (info.st_mode & 077) != 0) {
             reasons += folder.string() + " is not a folder that belongs to this user alone; ";
@@ -55,7 +59,8 @@ Result<std::filesystem::path> socket_folder() {
             return folder;
         }
     }
-    return Error{ErrorCode::InputOutput, "no place for the control socket: " + reasons, "set XDG_RUNTIME_DIR to a folder of yours"};
+    return Error{ErrorCode::InputOutput, "no place for the control socket: " + reasons,
+                 "set XDG_RUNTIME_DIR to a folder of yours"};
 }
 
 /// A killed supervisor leaves its socket behind: nobody answers there, so it goes.
@@ -65,11 +70,13 @@ void remove_dead_sockets(const std::filesystem::path& folder) {
         if (entry.path().extension() != ".sock" || entry.path().string().size() > 100) continue;
         // A young one may belong to a supervisor that is between bind and listen.
         struct stat info {};
-        if (::lstat(entry.path().c_str(), &info) != 0 || now_ns() / 1'000'000'000 - info.st_mtime < 60) continue;
+        if (::lstat(entry.path().c_str(), &info) != 0 || now_ns() / 1'000'000'000 - info.st_mtime < 60)
+            continue;
         const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         const sockaddr_un address = socket_address(entry.path());
-        const bool refused = ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-                             errno == ECONNREFUSED;
+        const bool refused =
+            ::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+            errno == ECONNREFUSED;
         ::close(descriptor);
         if (refused) ::unlink(entry.path().c_str());
     }
@@ -100,16 +107,20 @@ Result<ControlServer> ControlServer::open(Commands commands, Status status) {
     server.m_path = unique_socket(*folder);
     server.m_listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const sockaddr_un address = socket_address(server.m_path);
-    if (server.m_listener < 0 || ::bind(server.m_listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+    if (server.m_listener < 0 ||
+        ::bind(server.m_listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
         ::listen(server.m_listener, 16) != 0) {
-        return Error{ErrorCode::InputOutput, "can't listen on " + server.m_path.string() + ": " + std::strerror(errno), ""};
+        return Error{ErrorCode::InputOutput,
+                     "can't listen on " + server.m_path.string() + ": " + std::strerror(errno), ""};
     }
     return server;
 }
 
 ControlServer::ControlServer(ControlServer&& other) noexcept
-    : m_commands(std::move(other.m_commands)), m_status(std::move(other.m_status)),
-      m_path(std::exchange(other.m_path, {})), m_listener(std::exchange(other.m_listener, -1)),
+    : m_commands(std::move(other.m_commands)),
+      m_status(std::move(other.m_status)),
+      m_path(std::exchange(other.m_path, {})),
+      m_listener(std::exchange(other.m_listener, -1)),
       m_clients(std::exchange(other.m_clients, {})) {}
 
 ControlServer::~ControlServer() {
@@ -140,8 +151,11 @@ void ControlServer::accept_clients() {
     while (true) {
         const int descriptor = ::accept4(m_listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (descriptor < 0) return;
-        if (!is_same_user(descriptor) || m_clients.size() >= most_clients) ::close(descriptor);
-        else m_clients.push_back({.descriptor = descriptor, .wants_control = false, .is_controller = false, .buffer = {}});
+        if (!is_same_user(descriptor) || m_clients.size() >= most_clients)
+            ::close(descriptor);
+        else
+            m_clients.push_back(
+                {.descriptor = descriptor, .wants_control = false, .is_controller = false, .buffer = {}});
     }
 }
 
@@ -163,7 +177,8 @@ bool ControlServer::read_client(Client& client) {
 void ControlServer::take_line(Client& client, const std::string& line) {
     const auto json = Json::parse(line, nullptr, false);
     const auto text_of = [&json](const char* key) {
-        return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+        return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>()
+                                                                               : std::string();
     };
     const std::string command = text_of("command");
     if (command == "hello") {
@@ -174,26 +189,32 @@ void ControlServer::take_line(Client& client, const std::string& line) {
     } else if (command == "status") {
         send_line(client, status_line());
     } else if (!client.is_controller) {
-        send_line(client, line_of({{"event", "refused"},
-                                   {"text", "another program controls this job; '" + command + "' was not done"}}));
+        send_line(client,
+                  line_of({{"event", "refused"},
+                           {"text", "another program controls this job; '" + command + "' was not done"}}));
     } else {
         const auto answer = m_commands(command, text_of("run"));
-        send_line(client, line_of({{"event", answer ? "done" : "refused"}, {"text", answer ? *answer : describe(answer.error())}}));
+        send_line(client, line_of({{"event", answer ? "done" : "refused"},
+                                   {"text", answer ? *answer : describe(answer.error())}}));
     }
 }
 
 void ControlServer::give_control() {
-    const bool taken = std::any_of(m_clients.begin(), m_clients.end(), [](const Client& c) { return c.is_controller; });
+    const bool taken =
+        std::any_of(m_clients.begin(), m_clients.end(), [](const Client& c) { return c.is_controller; });
     if (taken) return;
-    const auto next = std::find_if(m_clients.begin(), m_clients.end(), [](const Client& c) { return c.wants_control; });
+    const auto next =
+        std::find_if(m_clients.begin(), m_clients.end(), [](const Client& c) { return c.wants_control; });
     if (next == m_clients.end()) return;
     next->is_controller = true;
     send_line(*next, controller_line(true));
 }
 
 void ControlServer::send_line(const Client& client, const std::string& line) {
-    // A client that doesn't read loses lines rather than holding up the supervisor; every status line is complete in itself.
-    if (::send(client.descriptor, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) != static_cast<ssize_t>(line.size())) {
+    // A client that doesn't read loses lines rather than holding up the supervisor; every status line is
+    // complete in itself.
+    if (::send(client.descriptor, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+        static_cast<ssize_t>(line.size())) {
         ::shutdown(client.descriptor, SHUT_RDWR);
     }
 }
@@ -202,8 +223,12 @@ std::string ControlServer::status_line() const {
     std::string phase;
     Json runs = Json::array();
     for (const auto& run : m_status(phase)) {
-        runs.push_back({{"mode", run.mode}, {"run_dir", run.run_dir}, {"state", run.state},
-                        {"reason", run.reason}, {"steps", run.steps}, {"alive", run.alive}});
+        runs.push_back({{"mode", run.mode},
+                        {"run_dir", run.run_dir},
+                        {"state", run.state},
+                        {"reason", run.reason},
+                        {"steps", run.steps},
+                        {"alive", run.alive}});
     }
     return line_of({{"event", "status"}, {"phase", phase}, {"runs", runs}});
 }
@@ -215,7 +240,8 @@ void ControlServer::publish_status() {
 }
 
 void ControlServer::publish_end(int exit_code) {
-    for (const auto& client : m_clients) send_line(client, line_of({{"event", "ended"}, {"exit_code", exit_code}}));
+    for (const auto& client : m_clients)
+        send_line(client, line_of({{"event", "ended"}, {"exit_code", exit_code}}));
 }
 
 }  // namespace mantissa

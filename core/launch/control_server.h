@@ -1,11 +1,13 @@
 #pragma once
-// The supervisor's socket: listens, knows who controls and who watches, turns lines into commands and answers into lines.
-// Internal to core/launch; the supervisor's one thread only.
+// The supervisor's socket: listens, knows who controls and who watches, turns lines into commands and answers
+// into lines. Internal to core/launch; the supervisor's one thread only.
 //
 // One JSON object per line.
-//   client: {"command":"hello","role":"control"|"watch"}, {"command":"pause|resume|step|stop|interrupt|abort","run":"fp16"|""},
+//   client: {"command":"hello","role":"control"|"watch"},
+//   {"command":"pause|resume|step|stop|interrupt|abort","run":"fp16"|""},
 //           {"command":"status"}
-//   server: {"event":"controller","controller":true|false,"text":"..."}, {"event":"status","phase":"...","runs":[...]},
+//   server: {"event":"controller","controller":true|false,"text":"..."},
+//   {"event":"status","phase":"...","runs":[...]},
 //           {"event":"done","text":"..."}, {"event":"refused","text":"..."}, {"event":"ended","exit_code":0}
 #include <poll.h>
 

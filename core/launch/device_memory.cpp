@@ -30,9 +30,11 @@ std::int64_t machine_memory_bytes() {
 
 std::string reason_for_one_by_one(std::int64_t needed_bytes, std::int64_t device_bytes) {
     constexpr double largest_share = 0.8;
-    if (device_bytes <= 0 || static_cast<double>(needed_bytes) <= largest_share * static_cast<double>(device_bytes)) return {};
-    return "all modes together need " + readable_bytes(static_cast<std::uint64_t>(needed_bytes)) + ", more than 80 % of the device's " +
-           readable_bytes(static_cast<std::uint64_t>(device_bytes));
+    if (device_bytes <= 0 ||
+        static_cast<double>(needed_bytes) <= largest_share * static_cast<double>(device_bytes))
+        return {};
+    return "all modes together need " + readable_bytes(static_cast<std::uint64_t>(needed_bytes)) +
+           ", more than 80 % of the device's " + readable_bytes(static_cast<std::uint64_t>(device_bytes));
 }
 
 }  // namespace mantissa

@@ -5,10 +5,12 @@
 
 namespace mantissa {
 
-/// Memory that this process may use: of the machine, or of its control group where that is less. 0 = not known.
+/// Memory that this process may use: of the machine, or of its control group where that is less. 0 = not
+/// known.
 [[nodiscard]] std::int64_t machine_memory_bytes();
 
-/// A sentence when all modes together pass 80 % of the device; else empty. An unknown device (0) gives no reason.
+/// A sentence when all modes together pass 80 % of the device; else empty. An unknown device (0) gives no
+/// reason.
 [[nodiscard]] std::string reason_for_one_by_one(std::int64_t needed_bytes, std::int64_t device_bytes);
 
 }  // namespace mantissa

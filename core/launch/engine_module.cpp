@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* module_name = "libmantissa-engine.so";
 constexpr const char* way_out =
-    "build it with -DMANTISSA_WITH_TORCH=ON (packaging/setup fetches LibTorch 2.11), or name the file in MANTISSA_ENGINE";
+    "build it with -DMANTISSA_WITH_TORCH=ON (packaging/setup fetches LibTorch 2.11), or name the file in "
+    "MANTISSA_ENGINE";
 
 Error module_error(const std::string& message, const std::string& hint = way_out) {
     return {ErrorCode::InputOutput, "the engine module can't be used: " + message, hint};
@@ -35,15 +36,17 @@ Result<const EngineApi*> checked(const EngineApi* api, const std::filesystem::pa
         return module_error(file.string() + " gave no table of functions");
     }
     if (std::string(api->abi) != engine_abi) {
-        return module_error(file.string() + " speaks '" + api->abi + "', this program needs '" + engine_abi + "'",
-                            "program and module must come from one build: build both again");
+        return module_error(
+            file.string() + " speaks '" + api->abi + "', this program needs '" + engine_abi + "'",
+            "program and module must come from one build: build both again");
     }
     if (!is_wanted_torch(api->torch_version)) {
-        return module_error(file.string() + " runs LibTorch " + api->torch_version + ", this program needs " + wanted_torch,
-                            "use LibTorch 2.11 (packaging/setup), other versions give other numbers");
+        return module_error(
+            file.string() + " runs LibTorch " + api->torch_version + ", this program needs " + wanted_torch,
+            "use LibTorch 2.11 (packaging/setup), other versions give other numbers");
     }
-    if (api->run == nullptr || api->choose_precision == nullptr || api->trial == nullptr || api->probe == nullptr ||
-        api->environment == nullptr) {
+    if (api->run == nullptr || api->choose_precision == nullptr || api->trial == nullptr ||
+        api->probe == nullptr || api->environment == nullptr) {
         return module_error(file.string() + " lacks a function of '" + std::string(engine_abi) + "'");
     }
     return api;
@@ -53,8 +56,10 @@ Result<const EngineApi*> checked(const EngineApi* api, const std::filesystem::pa
 
 std::vector<std::filesystem::path> engine_candidates() {
     // A named module is the only candidate: falling back to another one would hide a mistake in the name.
-    if (const char* named = std::getenv("MANTISSA_ENGINE"); named != nullptr && *named != '\0') return {named};
-    std::vector<std::filesystem::path> files{program_folder() / ".." / "lib" / module_name, program_folder() / module_name};
+    if (const char* named = std::getenv("MANTISSA_ENGINE"); named != nullptr && *named != '\0')
+        return {named};
+    std::vector<std::filesystem::path> files{program_folder() / ".." / "lib" / module_name,
+                                             program_folder() / module_name};
 #ifdef MANTISSA_INSTALL_LIBRARY_FOLDER
     files.emplace_back(std::filesystem::path(MANTISSA_INSTALL_LIBRARY_FOLDER) / module_name);
 #endif
@@ -64,8 +69,9 @@ std::vector<std::filesystem::path> engine_candidates() {
 
 Result<const EngineApi*> load_engine_from(const std::filesystem::path& file) {
     ::setenv("OMP_WAIT_POLICY", "PASSIVE", 0);
-    // Local scope keeps torch's symbols away from the window's; deep binding is not wanted (torch exports singletons).
-    // The handle stays open for the life of the process: torch's threads and destructors outlive any unloading.
+    // Local scope keeps torch's symbols away from the window's; deep binding is not wanted (torch exports
+    // singletons). The handle stays open for the life of the process: torch's threads and destructors outlive
+    // any unloading.
     void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return module_error(loader_sentence());
     using Entry = const EngineApi* (*)();

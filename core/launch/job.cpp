@@ -22,9 +22,12 @@ namespace {
 
 const char* to_text(ComparisonOrder order) {
     switch (order) {
-        case ComparisonOrder::Turns: return "turns";
-        case ComparisonOrder::OneByOne: return "one-by-one";
-        case ComparisonOrder::AtOnce: return "at-once";
+        case ComparisonOrder::Turns:
+            return "turns";
+        case ComparisonOrder::OneByOne:
+            return "one-by-one";
+        case ComparisonOrder::AtOnce:
+            return "at-once";
     }
     return "";
 }
@@ -35,13 +38,15 @@ Result<void> check_scope(JobKind kind, const RunPlan& plan) {
             return {};
         case LaunchScope::Thread: {
             if (kind == JobKind::SingleRun) return {};
-            return Error{ErrorCode::BadPlan, thread_scope_refusal(kind, plan.mixed_precision), "use launch.scope process"};
+            return Error{ErrorCode::BadPlan, thread_scope_refusal(kind, plan.mixed_precision),
+                         "use launch.scope process"};
         }
         case LaunchScope::Ranks:
         case LaunchScope::Join:
             break;
     }
-    return Error{ErrorCode::NotBuilt, "launch.scope ranks and join are not built yet", "use launch.scope process or thread"};
+    return Error{ErrorCode::NotBuilt, "launch.scope ranks and join are not built yet",
+                 "use launch.scope process or thread"};
 }
 
 /// The control comes first whatever the order of the plan: turns with equal step counts begin with it.
@@ -55,7 +60,8 @@ std::vector<Precision> modes_of(JobKind kind, const RunPlan& plan) {
 }
 
 /// What a run list can show before the engine has said a word.
-Result<void> record_beginning(const RunFolder& folder, const RunPlan& plan, const std::string& comparison_id) {
+Result<void> record_beginning(const RunFolder& folder, const RunPlan& plan,
+                              const std::string& comparison_id) {
     auto recorder = RunRecorder::open(folder.path);
     if (!recorder) return recorder.error();
     auto& record = **recorder;
@@ -90,15 +96,16 @@ class JobFolders {
         auto claim = RunClaim::take(*folder);
         if (!claim) return claim.error();
         if (auto written = write_plan_file(folder->plan(), plan); !written) return written;
-        if (auto recorded = record_beginning(*folder, plan.plan, job.comparison_id); !recorded) return recorded;
+        if (auto recorded = record_beginning(*folder, plan.plan, job.comparison_id); !recorded)
+            return recorded;
         job.claims.push_back(std::move(*claim));
         job.runs.push_back({mode, *folder});
         return {};
     }
 
     Result<void> add_comparison(PreparedJob& job, const SourcedPlan& plan, const fs::path& runs) {
-        auto folder = create_unique_folder(runs / "comparisons",
-                                           file_time_stamp(now_ns()) + "-" + folder_name_part(plan.plan.name));
+        auto folder = create_unique_folder(
+            runs / "comparisons", file_time_stamp(now_ns()) + "-" + folder_name_part(plan.plan.name));
         if (!folder) return folder.error();
         m_made.push_back(*folder);
         job.folder = *folder;
@@ -131,7 +138,9 @@ Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan, const fs:
     if (auto scope = check_scope(kind, plan.plan); !scope) return scope.error();
     std::error_code failed;
     const fs::path runs = fs::absolute(runs_folder, failed);
-    if (failed) return Error{ErrorCode::InputOutput, "the runs folder " + runs_folder.string() + ": " + failed.message(), ""};
+    if (failed)
+        return Error{ErrorCode::InputOutput,
+                     "the runs folder " + runs_folder.string() + ": " + failed.message(), ""};
     PreparedJob job;
     job.kind = kind;
     job.order = plan.plan.launch.order;
@@ -142,8 +151,10 @@ Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan, const fs:
     for (const Precision mode : modes_of(kind, plan.plan)) {
         if (auto made = folders.add_run(job, plan, mode, runs); !made) return made.error();
     }
-    if (kind == JobKind::SingleRun) job.folder = job.runs.front().folder.path;
-    else if (auto written = write_comparison_start(job, plan); !written) return written.error();
+    if (kind == JobKind::SingleRun)
+        job.folder = job.runs.front().folder.path;
+    else if (auto written = write_comparison_start(job, plan); !written)
+        return written.error();
     folders.keep();
     return job;
 }
@@ -168,7 +179,8 @@ Result<PreparedJob> read_job(const fs::path& job_folder) {
         if (record->order == to_text(order)) job.order = order;
     }
     if (record->modes.size() != record->run_dirs.size() || record->modes.empty()) {
-        return Error{ErrorCode::InputOutput, (job.folder / "comparison.json").string() + ": modes and run_dirs don't match", ""};
+        return Error{ErrorCode::InputOutput,
+                     (job.folder / "comparison.json").string() + ": modes and run_dirs don't match", ""};
     }
     for (std::size_t i = 0; i < record->modes.size(); ++i) {
         fs::path folder = record->run_dirs[i];

@@ -1,7 +1,7 @@
 #pragma once
-// What is to be run: one run, or a comparison of several modes. Preparing makes the folders, so that everything that follows
-// (supervisor, window, a later reader) needs one path only: the *job folder*, which is the comparison's folder or, for a single
-// run, the run's own.
+// What is to be run: one run, or a comparison of several modes. Preparing makes the folders, so that
+// everything that follows (supervisor, window, a later reader) needs one path only: the *job folder*, which
+// is the comparison's folder or, for a single run, the run's own.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -28,17 +28,19 @@ struct PreparedJob {
     std::filesystem::path folder;  // RUNS/comparisons/<id>, or the run folder of a single run
     std::string comparison_id;     // empty for a single run
     ComparisonOrder order = ComparisonOrder::Turns;
-    std::vector<JobRun> runs;      // in the order of the plan's modes, the control first
-    /// The runs' locks. Held from the moment the folders exist, handed to the supervisor and by it to the workers, so that no
-    /// reader ever takes a queued run for a lost one.
+    std::vector<JobRun> runs;  // in the order of the plan's modes, the control first
+    /// The runs' locks. Held from the moment the folders exist, handed to the supervisor and by it to the
+    /// workers, so that no reader ever takes a queued run for a lost one.
     std::vector<RunClaim> claims;
 };
 
-/// Makes the run folders (plan.json each with its mode, run.db with state queued) and, for a comparison, its folder with
-/// comparison.json. A comparison runs `plan.modes`, with the control `no` added in front if it is missing; a single run
-/// uses `plan.mixed_precision`. Errors: InputOutput (with the folder), BadPlan (comparison in scope thread), NotBuilt
-/// (scopes ranks and join). Nothing is left behind by a job that could not be prepared.
-Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan, const std::filesystem::path& runs_folder);
+/// Makes the run folders (plan.json each with its mode, run.db with state queued) and, for a comparison, its
+/// folder with comparison.json. A comparison runs `plan.modes`, with the control `no` added in front if it is
+/// missing; a single run uses `plan.mixed_precision`. Errors: InputOutput (with the folder), BadPlan
+/// (comparison in scope thread), NotBuilt (scopes ranks and join). Nothing is left behind by a job that could
+/// not be prepared.
+Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan,
+                                const std::filesystem::path& runs_folder);
 
 /// Reads a job folder that somebody prepared. The claims stay empty.
 Result<PreparedJob> read_job(const std::filesystem::path& job_folder);

@@ -31,8 +31,12 @@ std::string at_step(std::int64_t steps) {
 
 RunStatus ManagedRun::status() {
     follow();
-    return {mode(), m_run.folder.path.string(), has_ended() ? to_string(m_end_state) : m_state,
-            has_ended() ? m_end_reason : m_reason, m_steps, is_running()};
+    return {mode(),
+            m_run.folder.path.string(),
+            has_ended() ? to_string(m_end_state) : m_state,
+            has_ended() ? m_end_reason : m_reason,
+            m_steps,
+            is_running()};
 }
 
 void ManagedRun::follow() {
@@ -51,15 +55,19 @@ void ManagedRun::follow() {
 }
 
 void ManagedRun::mark_trial() {
-    if (const auto written = launch_files::write_state(m_run.folder, RunState::Trial, "one batch in a throw-away process"); !written) {
+    if (const auto written =
+            launch_files::write_state(m_run.folder, RunState::Trial, "one batch in a throw-away process");
+        !written) {
         log::warning(mode() + ": " + describe(written.error()));
     }
 }
 
-Result<void> ManagedRun::start(const RunPlan& plan, const std::filesystem::path& comparison_folder, std::size_t slot) {
+Result<void> ManagedRun::start(const RunPlan& plan, const std::filesystem::path& comparison_folder,
+                               std::size_t slot) {
     std::array<int, 2> pair{-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-        const Error error{ErrorCode::Internal, std::string("no channel to the worker: ") + std::strerror(errno), ""};
+        const Error error{ErrorCode::Internal,
+                          std::string("no channel to the worker: ") + std::strerror(errno), ""};
         end_unstarted(RunState::Failed, describe(error), mantissa::exit_code(error.code));
         return error;
     }
@@ -68,7 +76,8 @@ Result<void> ManagedRun::start(const RunPlan& plan, const std::filesystem::path&
     request.arguments = {"worker", m_run.folder.path.string()};
     request.environment = numeric_environment(plan.launch.threads);
     request.environment.emplace_back(worker_environment::channel, std::to_string(pair[1]));
-    request.environment.emplace_back(worker_environment::lock_descriptor, std::to_string(m_claim.descriptor()));
+    request.environment.emplace_back(worker_environment::lock_descriptor,
+                                     std::to_string(m_claim.descriptor()));
     request.environment.emplace_back(worker_environment::first_commands, m_first_commands);
     if (!comparison_folder.empty()) {
         request.environment.emplace_back(worker_environment::turn_folder, comparison_folder.string());
@@ -114,8 +123,10 @@ void ManagedRun::worker_ended(int wait_status) {
     m_steps = recorded.steps;
     const bool by_signal = WIFSIGNALED(wait_status);
     if (recorded.last_state && is_end_state(recorded.last_state->state)) {
-        const int code = by_signal ? launch_files::exit_code_of(recorded.last_state->state) : WEXITSTATUS(wait_status);
-        if (by_signal) log::warning(mode() + ": its end was recorded, then it was " + describe_wait_status(wait_status));
+        const int code =
+            by_signal ? launch_files::exit_code_of(recorded.last_state->state) : WEXITSTATUS(wait_status);
+        if (by_signal)
+            log::warning(mode() + ": its end was recorded, then it was " + describe_wait_status(wait_status));
         end(recorded.last_state->state, recorded.last_state->reason, code, true);
     } else if (m_aborted) {
         end(RunState::Interrupted, "aborted" + at_step(recorded.steps) + ": the worker was killed on command",
@@ -127,13 +138,16 @@ void ManagedRun::worker_ended(int wait_status) {
         const int code = WEXITSTATUS(wait_status);
         const std::string reason = !last_words.empty()
                                        ? last_words
-                                       : "the worker " + describe_wait_status(wait_status) + at_step(recorded.steps) +
+                                       : "the worker " + describe_wait_status(wait_status) +
+                                             at_step(recorded.steps) +
                                              " without an end state; its words are in worker.log";
         end(RunState::Failed, reason, code == 0 ? mantissa::exit_code(ErrorCode::Internal) : code, false);
     }
 }
 
-void ManagedRun::end_unstarted(RunState state, const std::string& reason, int exit_code) { end(state, reason, exit_code, false); }
+void ManagedRun::end_unstarted(RunState state, const std::string& reason, int exit_code) {
+    end(state, reason, exit_code, false);
+}
 
 void ManagedRun::end(RunState state, const std::string& reason, int exit_code, bool is_written) {
     m_phase = Phase::Ended;
@@ -150,7 +164,8 @@ void ManagedRun::end(RunState state, const std::string& reason, int exit_code, b
 
 Result<std::string> ManagedRun::command(const std::string& name) {
     if (has_ended()) {
-        return Error{ErrorCode::Usage, "the run " + mode() + " has ended (" + to_string(m_end_state) + ")", ""};
+        return Error{ErrorCode::Usage, "the run " + mode() + " has ended (" + to_string(m_end_state) + ")",
+                     ""};
     }
     if (name == "checkpoint") return Error{ErrorCode::NotBuilt, "checkpoints are not built yet", ""};
     if (name != "abort" && !parse_control_command(name)) {
@@ -164,7 +179,8 @@ Result<std::string> ManagedRun::command(const std::string& name) {
     } else {
         const std::string line = name + "\n";
         if (::send(m_channel, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-            return Error{ErrorCode::InputOutput, "the run " + mode() + " can't be reached: " + std::strerror(errno), ""};
+            return Error{ErrorCode::InputOutput,
+                         "the run " + mode() + " can't be reached: " + std::strerror(errno), ""};
         }
     }
     return mode() + ": " + name;
@@ -174,7 +190,8 @@ Result<std::string> ManagedRun::command_before_start(const std::string& name) {
     if (name == "stop") {
         end_unstarted(RunState::Stopped, "stopped before it started", 0);
     } else if (name == "interrupt" || name == "abort") {
-        end_unstarted(RunState::Interrupted, "interrupted before it started", mantissa::exit_code(ErrorCode::Interrupted));
+        end_unstarted(RunState::Interrupted, "interrupted before it started",
+                      mantissa::exit_code(ErrorCode::Interrupted));
     } else {
         m_first_commands += name + " ";
     }

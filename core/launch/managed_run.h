@@ -1,5 +1,6 @@
 #pragma once
-// One run under a supervisor: queued, tried, its worker process, its end. The supervisor's one thread only. Internal to core/launch.
+// One run under a supervisor: queued, tried, its worker process, its end. The supervisor's one thread only.
+// Internal to core/launch.
 #include <sys/types.h>
 
 #include <filesystem>
@@ -29,7 +30,8 @@ class ManagedRun {
     [[nodiscard]] int exit_code() const { return m_exit_code; }
     [[nodiscard]] RunStatus status();
 
-    /// Starts the worker process. `comparison_folder`: take turns there as number `slot`. An error has ended the run as failed.
+    /// Starts the worker process. `comparison_folder`: take turns there as number `slot`. An error has ended
+    /// the run as failed.
     Result<void> start(const RunPlan& plan, const std::filesystem::path& comparison_folder, std::size_t slot);
     /// The worker has ended: writes the end state if the worker could not.
     void worker_ended(int wait_status);

@@ -7,14 +7,16 @@ namespace mantissa {
 
 namespace {
 
-RunResult failed(const Error& error) { return {RunState::Failed, describe(error), exit_code(error.code)}; }
+RunResult failed(const Error& error) {
+    return {RunState::Failed, describe(error), exit_code(error.code)};
+}
 
 using Say = std::function<void(const std::string&)>;
 
 /// Rule 7: the first line says device, requested and effective precision.
 std::string first_line(const std::string& device, const PrecisionChoice& choice) {
-    return "device " + device + ", requested precision " + to_string(choice.requested) + ", effective precision " +
-           to_string(choice.effective) + " (" + to_string(choice.support) +
+    return "device " + device + ", requested precision " + to_string(choice.requested) +
+           ", effective precision " + to_string(choice.effective) + " (" + to_string(choice.support) +
            (choice.reason.empty() ? "" : ": " + choice.reason) + ")";
 }
 
@@ -41,7 +43,8 @@ std::string settled_device(const EngineApi& engine, const RunPlan& plan) {
     return engine.choose_precision(on_gpu, Precision::No) ? "cuda:0" : "cpu";
 }
 
-RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* gate, const EngineLoader& loader, const Say& say) {
+RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* gate,
+                      const EngineLoader& loader, const Say& say) {
     const auto plan = launch_files::read_run_plan(folder.plan());
     auto recorder = RunRecorder::open(folder.path);
     if (!recorder) return failed(recorder.error());
@@ -60,7 +63,8 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
     }
     if (result.state == RunState::Failed) (*recorder)->state(RunState::Failed, result.reason);
     (*recorder)->meta(launch_files::exit_code_key, std::to_string(result.exit_code));
-    if (const auto flushed = (*recorder)->flush(); !flushed && result.state != RunState::Failed) result = failed(flushed.error());
+    if (const auto flushed = (*recorder)->flush(); !flushed && result.state != RunState::Failed)
+        result = failed(flushed.error());
     say(std::string("end: ") + to_string(result.state) + (result.reason.empty() ? "" : ": " + result.reason));
     return result;
 }

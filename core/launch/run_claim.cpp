@@ -30,7 +30,8 @@ Error lock_error(const RunFolder& folder, int number) {
         return {ErrorCode::InputOutput, "another process works on the run " + folder.path.string(),
                 "wait for its end, or start a new run"};
     }
-    return {ErrorCode::InputOutput, "can't lock " + folder.lock().string() + ": " + std::strerror(number), ""};
+    return {ErrorCode::InputOutput, "can't lock " + folder.lock().string() + ": " + std::strerror(number),
+            ""};
 }
 }  // namespace
 
@@ -43,11 +44,13 @@ Result<RunClaim> RunClaim::take(const RunFolder& folder) {
 }
 
 Result<RunClaim> RunClaim::adopt(const RunFolder& folder, int descriptor) {
-    struct stat ours {}, theirs {};
-    if (::fstat(descriptor, &theirs) != 0 || ::stat(folder.lock().c_str(), &ours) != 0 || ours.st_dev != theirs.st_dev ||
-        ours.st_ino != theirs.st_ino) {
-        return Error{ErrorCode::Internal, "descriptor " + std::to_string(descriptor) + " is not the lock of " + folder.path.string(),
-                     ""};
+    struct stat ours {
+    }, theirs{};
+    if (::fstat(descriptor, &theirs) != 0 || ::stat(folder.lock().c_str(), &ours) != 0 ||
+        ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino) {
+        return Error{
+            ErrorCode::Internal,
+            "descriptor " + std::to_string(descriptor) + " is not the lock of " + folder.path.string(), ""};
     }
     ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     RunClaim claim(descriptor);
@@ -66,7 +69,9 @@ RunClaim& RunClaim::operator=(RunClaim&& other) noexcept {
     return *this;
 }
 
-RunClaim::~RunClaim() { release(); }
+RunClaim::~RunClaim() {
+    release();
+}
 
 void RunClaim::release() {
     // No LOCK_UN: that would unlock a child's inherited copy too.

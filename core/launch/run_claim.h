@@ -1,6 +1,7 @@
 #pragma once
-// The lock of a run folder as an open descriptor that can be handed to a child process. It is the same flock that RunLock
-// takes; flock belongs to the open file description, so it lives as long as any process has the descriptor.
+// The lock of a run folder as an open descriptor that can be handed to a child process. It is the same flock
+// that RunLock takes; flock belongs to the open file description, so it lives as long as any process has the
+// descriptor.
 #include <filesystem>
 
 #include "base/result.h"

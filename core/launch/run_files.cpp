@@ -4,8 +4,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -16,7 +16,8 @@
 
 namespace mantissa::launch_files {
 
-Result<void> write_state(const RunFolder& folder, RunState state, const std::string& reason, std::optional<int> exit_code) {
+Result<void> write_state(const RunFolder& folder, RunState state, const std::string& reason,
+                         std::optional<int> exit_code) {
     auto recorder = RunRecorder::open(folder.path);
     if (!recorder) return recorder.error();
     (*recorder)->state(state, reason);
@@ -47,7 +48,8 @@ Result<int> lock_job(const std::filesystem::path& job_folder) {
     const auto file = job_folder / supervisor_lock;
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (descriptor < 0) {
-        return Error{ErrorCode::InputOutput, "can't write in " + job_folder.string() + ": " + std::strerror(errno),
+        return Error{ErrorCode::InputOutput,
+                     "can't write in " + job_folder.string() + ": " + std::strerror(errno),
                      "choose another runs folder with --runs-dir or MANTISSA_RUNS_DIR"};
     }
     // A reader that asks (is_job_locked) holds the lock for some microseconds: that isn't another supervisor.
@@ -71,16 +73,21 @@ bool is_job_locked(const std::filesystem::path& job_folder) {
 
 int exit_code_of(RunState state) {
     switch (state) {
-        case RunState::StoppedNonfinite: return exit_code(ErrorCode::NonFinite);
-        case RunState::Interrupted: return exit_code(ErrorCode::Interrupted);
-        case RunState::Lost: return exit_code(ErrorCode::WorkerLost);
-        case RunState::Failed: return exit_code(ErrorCode::Internal);
+        case RunState::StoppedNonfinite:
+            return exit_code(ErrorCode::NonFinite);
+        case RunState::Interrupted:
+            return exit_code(ErrorCode::Interrupted);
+        case RunState::Lost:
+            return exit_code(ErrorCode::WorkerLost);
+        case RunState::Failed:
+            return exit_code(ErrorCode::Internal);
         case RunState::Queued:
         case RunState::Trial:
         case RunState::Running:
         case RunState::Paused:
         case RunState::Finished:
-        case RunState::Stopped: return 0;
+        case RunState::Stopped:
+            return 0;
     }
     return exit_code(ErrorCode::Internal);
 }

@@ -12,7 +12,8 @@
 
 namespace mantissa::launch_files {
 
-/// meta key of run.db: the exit code of design §5 that this run stands for, decimal. Written with the end state.
+/// meta key of run.db: the exit code of design §5 that this run stands for, decimal. Written with the end
+/// state.
 inline constexpr const char* exit_code_key = "exit_code";
 /// Locked by a supervisor (or a thread-scope process) in the job folder.
 inline constexpr const char* supervisor_lock = "supervisor.lock";
@@ -32,7 +33,8 @@ struct Recorded {
 /// What stands in run.db; nothing when it can't be read.
 [[nodiscard]] Recorded read_recorded(const RunFolder& folder);
 
-/// Opens and locks <folder>/supervisor.lock; the descriptor, or an error that says that a supervisor is at work.
+/// Opens and locks <folder>/supervisor.lock; the descriptor, or an error that says that a supervisor is at
+/// work.
 Result<int> lock_job(const std::filesystem::path& job_folder);
 [[nodiscard]] bool is_job_locked(const std::filesystem::path& job_folder);
 

@@ -23,7 +23,8 @@ fs::path job_folder_of(const fs::path& run_folder) {
     if (!keys) return run_folder;
     const auto id = keys->find(meta::comparison_id);
     if (id == keys->end() || id->second.empty()) return run_folder;
-    const fs::path folder = comparison_folder(fs::absolute(run_folder, ignored).lexically_normal().parent_path(), id->second);
+    const fs::path folder =
+        comparison_folder(fs::absolute(run_folder, ignored).lexically_normal().parent_path(), id->second);
     return fs::exists(folder, ignored) ? folder : run_folder;
 }
 
@@ -41,7 +42,8 @@ std::vector<fs::path> find_running_jobs(const fs::path& runs) {
     }
     // A run of a comparison has no supervisor.lock of its own, so this keeps job folders alone.
     std::erase_if(jobs, [](const fs::path& folder) { return !launch_files::is_job_locked(folder); });
-    std::sort(jobs.begin(), jobs.end(), [](const fs::path& a, const fs::path& b) { return a.filename() > b.filename(); });
+    std::sort(jobs.begin(), jobs.end(),
+              [](const fs::path& a, const fs::path& b) { return a.filename() > b.filename(); });
     return jobs;
 }
 
@@ -80,8 +82,9 @@ int combined_exit_code(JobKind kind, const std::vector<RunOutcome>& outcomes, bo
             if (outcome.state == worst) return outcome.exit_code;
         }
     }
-    const bool nonfinite = std::any_of(outcomes.begin(), outcomes.end(),
-                                       [](const RunOutcome& o) { return o.state == RunState::StoppedNonfinite; });
+    const bool nonfinite = std::any_of(outcomes.begin(), outcomes.end(), [](const RunOutcome& o) {
+        return o.state == RunState::StoppedNonfinite;
+    });
     return strict && nonfinite ? exit_code(ErrorCode::NonFinite) : 0;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Who works on a folder? For a new window or `mantissa runs list`: everything follows from locks that the kernel frees.
+// Who works on a folder? For a new window or `mantissa runs list`: everything follows from locks that the
+// kernel frees.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,7 +12,8 @@
 
 namespace mantissa {
 
-/// A supervisor (or a thread-scope window) is alive for this job folder, or for the job that this run folder belongs to.
+/// A supervisor (or a thread-scope window) is alive for this job folder, or for the job that this run folder
+/// belongs to.
 [[nodiscard]] bool has_supervisor(const std::filesystem::path& folder);
 
 /// The job folder of a run folder: the comparison's folder, or the run folder itself.
@@ -28,9 +30,10 @@ struct RunOutcome {
 };
 Result<RunOutcome> read_run_outcome(const std::filesystem::path& run_folder);
 
-/// Exit code of a whole job: a single run's own; of a comparison the first of lost (5), failed (its code), interrupted (130), and with
-/// `strict` also stopped by a non-finite value (4); else 0.
+/// Exit code of a whole job: a single run's own; of a comparison the first of lost (5), failed (its code),
+/// interrupted (130), and with `strict` also stopped by a non-finite value (4); else 0.
 [[nodiscard]] int job_exit_code(const std::filesystem::path& job_folder, bool strict = false);
-[[nodiscard]] int combined_exit_code(JobKind kind, const std::vector<RunOutcome>& outcomes, bool strict = false);
+[[nodiscard]] int combined_exit_code(JobKind kind, const std::vector<RunOutcome>& outcomes,
+                                     bool strict = false);
 
 }  // namespace mantissa

@@ -47,7 +47,8 @@ void tell_starter(const std::string& text) {
     const char* number = std::getenv(worker_environment::ready);
     const auto descriptor = number != nullptr ? parse_int(number) : std::nullopt;
     if (!descriptor) return;
-    if (::write(static_cast<int>(*descriptor), text.data(), text.size()) < 0) log::warning("the starter is gone already");
+    if (::write(static_cast<int>(*descriptor), text.data(), text.size()) < 0)
+        log::warning("the starter is gone already");
     ::close(static_cast<int>(*descriptor));
     ::unsetenv(worker_environment::ready);
 }
@@ -71,14 +72,16 @@ Result<void> collect_claims(PreparedJob& job) {
 Error mark_unstarted(const PreparedJob& job, Error error) {
     // Without the claims the job belongs to somebody else.
     for (std::size_t i = 0; i < job.claims.size(); ++i) {
-        const auto written = launch_files::write_state(job.runs[i].folder, RunState::Failed, describe(error), exit_code(error.code));
+        const auto written = launch_files::write_state(job.runs[i].folder, RunState::Failed, describe(error),
+                                                       exit_code(error.code));
         if (!written) log::warning(describe(written.error()));
     }
     if (job.kind == JobKind::Comparison && !job.claims.empty()) {
         if (auto record = read_comparison(job.folder)) {
             record->state = "failed";
             record->ended_ns = now_ns();
-            if (const auto written = write_comparison(job.folder, *record); !written) log::warning(describe(written.error()));
+            if (const auto written = write_comparison(job.folder, *record); !written)
+                log::warning(describe(written.error()));
         }
     }
     return error;
@@ -94,7 +97,8 @@ std::filesystem::path mantissa_program() {
 Result<SupervisorHandle> start_supervisor(PreparedJob job) {
     std::array<int, 2> ready{-1, -1};
     if (::pipe2(ready.data(), O_CLOEXEC) != 0) {
-        return Error{ErrorCode::Internal, std::string("no pipe for the supervisor: ") + std::strerror(errno), ""};
+        return Error{ErrorCode::Internal, std::string("no pipe for the supervisor: ") + std::strerror(errno),
+                     ""};
     }
     SpawnRequest request;
     request.program = mantissa_program();
@@ -107,7 +111,8 @@ Result<SupervisorHandle> start_supervisor(PreparedJob job) {
         claims += (claims.empty() ? "" : ",") + std::to_string(claim.descriptor());
         request.inherited.push_back(claim.descriptor());
     }
-    request.environment = {{worker_environment::ready, std::to_string(ready[1])}, {worker_environment::claims, claims}};
+    request.environment = {{worker_environment::ready, std::to_string(ready[1])},
+                           {worker_environment::claims, claims}};
     const auto pid = spawn(request);
     ::close(ready[1]);
     if (!pid) {
@@ -119,10 +124,14 @@ Result<SupervisorHandle> start_supervisor(PreparedJob job) {
     SupervisorHandle handle(*pid, job.folder);
     if (answer == "ready") return handle;
     const std::string log_file = "its words are in " + request.log_file.string();
-    if (!answer.empty()) return mark_unstarted(job, {ErrorCode::InputOutput, "the supervisor can't start: " + answer, log_file});
+    if (!answer.empty())
+        return mark_unstarted(job,
+                              {ErrorCode::InputOutput, "the supervisor can't start: " + answer, log_file});
     if (!handle.poll()) ::kill(*pid, SIGKILL);
-    return mark_unstarted(job, {ErrorCode::WorkerLost,
-                                "the supervisor gave no sign of life and ended with " + std::to_string(handle.wait()), log_file});
+    return mark_unstarted(
+        job,
+        {ErrorCode::WorkerLost,
+         "the supervisor gave no sign of life and ended with " + std::to_string(handle.wait()), log_file});
 }
 
 std::optional<int> SupervisorHandle::poll() {
@@ -131,8 +140,10 @@ std::optional<int> SupervisorHandle::poll() {
     const pid_t ended = ::waitpid(m_pid, &status, WNOHANG);
     if (ended == 0) return std::nullopt;
     // Reaped by somebody else (ECHILD): what it did stands in the folder.
-    if (ended < 0) m_exit_code = exit_code(ErrorCode::WorkerLost);
-    else m_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (ended < 0)
+        m_exit_code = exit_code(ErrorCode::WorkerLost);
+    else
+        m_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return m_exit_code;
 }
 

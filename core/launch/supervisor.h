@@ -1,7 +1,8 @@
 #pragma once
-// The supervisor is the same `mantissa` program in a session of its own. It tries every mode in a throw-away process, starts
-// one fresh worker process per mode, reaps them, writes the end states of those that died, and goes on when the window or the
-// terminal that started it is gone. End of standard input never stops it; SIGTERM stops and SIGINT interrupts all its runs.
+// The supervisor is the same `mantissa` program in a session of its own. It tries every mode in a throw-away
+// process, starts one fresh worker process per mode, reaps them, writes the end states of those that died,
+// and goes on when the window or the terminal that started it is gone. End of standard input never stops it;
+// SIGTERM stops and SIGINT interrupts all its runs.
 #include <sys/types.h>
 
 #include <chrono>
@@ -31,21 +32,23 @@ class SupervisorHandle {
     std::optional<int> m_exit_code;
 };
 
-/// Starts `mantissa supervise <job folder>` and returns when it listens (so that connecting works at once) or with its error.
+/// Starts `mantissa supervise <job folder>` and returns when it listens (so that connecting works at once) or
+/// with its error.
 Result<SupervisorHandle> start_supervisor(PreparedJob job);
 
 struct SupervisorHooks {
-    /// Called once in the supervisor when all runs have ended, with the job folder: judge, verdicts, report. The folder's
-    /// comparison.json is complete but for fairness, verdicts and decision.
+    /// Called once in the supervisor when all runs have ended, with the job folder: judge, verdicts, report.
+    /// The folder's comparison.json is complete but for fairness, verdicts and decision.
     std::function<Result<void>(const std::filesystem::path& job_folder)> finish;
     std::chrono::seconds trial_limit{120};  // a trial that takes longer is killed and recorded as hanging
 };
 
-/// Body of the hidden verb `mantissa supervise JOB_FOLDER`; returns the exit code of the whole job (see job_exit_code).
+/// Body of the hidden verb `mantissa supervise JOB_FOLDER`; returns the exit code of the whole job (see
+/// job_exit_code).
 int supervise(const std::filesystem::path& job_folder, const SupervisorHooks& hooks);
 
-/// The `mantissa` program that supervisor, workers and trials are made of: MANTISSA_PROGRAM, else `mantissa` beside the running
-/// program.
+/// The `mantissa` program that supervisor, workers and trials are made of: MANTISSA_PROGRAM, else `mantissa`
+/// beside the running program.
 [[nodiscard]] std::filesystem::path mantissa_program();
 
 }  // namespace mantissa

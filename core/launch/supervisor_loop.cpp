@@ -21,9 +21,11 @@ namespace mantissa {
 namespace {
 
 constexpr std::int64_t publish_every_ns = 500'000'000;
-constexpr std::int64_t longest_hold_ns = 60'000'000'000;  // a worker that hangs before its first step must not hang the others
+constexpr std::int64_t longest_hold_ns =
+    60'000'000'000;  // a worker that hangs before its first step must not hang the others
 
-/// Blocked and read as events, so that no code runs in a signal handler; children start with a clean mask (spawn).
+/// Blocked and read as events, so that no code runs in a signal handler; children start with a clean mask
+/// (spawn).
 int open_signals() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -41,7 +43,8 @@ void log_failure(const Result<void>& result) {
 
 SupervisorLoop::SupervisorLoop(PreparedJob job, RunPlan plan, const SupervisorHooks& hooks)
     : m_job(std::move(job)), m_plan(std::move(plan)), m_hooks(hooks) {
-    for (std::size_t i = 0; i < m_job.runs.size(); ++i) m_runs.emplace_back(m_job.runs[i], std::move(m_job.claims[i]));
+    for (std::size_t i = 0; i < m_job.runs.size(); ++i)
+        m_runs.emplace_back(m_job.runs[i], std::move(m_job.claims[i]));
     m_job.claims.clear();
 }
 
@@ -60,8 +63,9 @@ Result<void> SupervisorLoop::open() {
         m_record = std::move(*record);
     }
     m_signals = open_signals();
-    auto server = ControlServer::open([this](const auto& name, const auto& run) { return command(name, run); },
-                                      [this](std::string& phase) { return status(phase); });
+    auto server =
+        ControlServer::open([this](const auto& name, const auto& run) { return command(name, run); },
+                            [this](std::string& phase) { return status(phase); });
     if (!server) return server.error();
     m_server.emplace(std::move(*server));
     write_control_files();
@@ -71,8 +75,10 @@ Result<void> SupervisorLoop::open() {
 int SupervisorLoop::run() {
     log::info("supervisor " + std::to_string(::getpid()) + " of " + m_job.folder.string());
     while (!all_ended() || m_trial) {
-        if (m_trials_done) start_runs();
-        else advance_trials();
+        if (m_trials_done)
+            start_runs();
+        else
+            advance_trials();
         if (all_ended() && !m_trial) break;
         wait_for_events();
         reap_workers();
@@ -99,7 +105,8 @@ void SupervisorLoop::wait_for_events() {
     // The trial's time limit, the first turn, and the status at 2 Hz are looked at without an event.
     ::poll(events.data(), events.size(), m_turn_hold ? 5 : m_trial ? 100 : 250);
     if (events.front().revents != 0) take_signals();
-    const bool has_client_event = std::any_of(events.begin() + 1, events.end(), [](const pollfd& e) { return e.revents != 0; });
+    const bool has_client_event =
+        std::any_of(events.begin() + 1, events.end(), [](const pollfd& e) { return e.revents != 0; });
     if (has_client_event) m_server->serve();
     if (monotonic_ns() - m_published_ns > publish_every_ns) {
         m_published_ns = monotonic_ns();
@@ -135,17 +142,21 @@ void SupervisorLoop::reap_workers() {
 
 void SupervisorLoop::advance_trials() {
     if (m_trial) {
-        if (m_runs[m_next_trial - 1].has_ended()) m_trial.reset();  // stopped meanwhile: the process goes with it
-        else if (const auto outcome = m_trial->poll()) take_trial(*outcome);
+        if (m_runs[m_next_trial - 1].has_ended())
+            m_trial.reset();  // stopped meanwhile: the process goes with it
+        else if (const auto outcome = m_trial->poll())
+            take_trial(*outcome);
     }
     while (!m_trial && m_next_trial < m_runs.size()) {
         auto& run = m_runs[m_next_trial++];
         if (run.has_ended()) continue;
         run.mark_trial();
-        auto trial = TrialProcess::start(run.run().folder.plan(), run.run().mode, m_plan.launch.threads, run.run().folder.log(),
-                                         m_hooks.trial_limit);
-        if (trial) m_trial.emplace(std::move(*trial));
-        else run.end_unstarted(RunState::Failed, describe(trial.error()), exit_code(trial.error().code));
+        auto trial = TrialProcess::start(run.run().folder.plan(), run.run().mode, m_plan.launch.threads,
+                                         run.run().folder.log(), m_hooks.trial_limit);
+        if (trial)
+            m_trial.emplace(std::move(*trial));
+        else
+            run.end_unstarted(RunState::Failed, describe(trial.error()), exit_code(trial.error().code));
     }
     if (m_trial || m_next_trial < m_runs.size()) return;
     m_trials_done = true;
@@ -159,7 +170,8 @@ void SupervisorLoop::take_trial(const TrialOutcome& outcome) {
     auto& run = m_runs[m_next_trial - 1];
     m_trial.reset();
     m_outcomes.push_back(outcome);
-    const std::string text = to_json(outcome.report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string text =
+        to_json(outcome.report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
     log_failure(write_file_atomically(run.run().folder.trial(), text));
     if (m_record) m_record->trials.push_back(outcome.report);
     save_comparison();
@@ -185,17 +197,21 @@ void SupervisorLoop::decide_order() {
 
 void SupervisorLoop::start_runs() {
     const bool turns = is_comparison() && m_job.order == ComparisonOrder::Turns;
-    const bool some_start = std::any_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.is_queued(); });
+    const bool some_start =
+        std::any_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.is_queued(); });
     if (turns && some_start) {
         auto hold = TurnHold::take(m_job.folder);
         m_hold_started_ns = monotonic_ns();
-        if (hold) m_turn_hold.emplace(std::move(*hold));
-        else log::warning("the turns begin without waiting for all: " + describe(hold.error()));
+        if (hold)
+            m_turn_hold.emplace(std::move(*hold));
+        else
+            log::warning("the turns begin without waiting for all: " + describe(hold.error()));
     }
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         if (!m_runs[i].is_queued()) continue;
         if (m_job.order == ComparisonOrder::OneByOne && any_running()) return;
-        if (const auto started = m_runs[i].start(m_plan, turns ? m_job.folder : std::filesystem::path(), i); !started) {
+        if (const auto started = m_runs[i].start(m_plan, turns ? m_job.folder : std::filesystem::path(), i);
+            !started) {
             log::error(m_runs[i].mode() + ": " + describe(started.error()));
         }
     }
@@ -221,7 +237,8 @@ bool SupervisorLoop::any_running() const {
 
 std::string SupervisorLoop::final_state() const {
     const auto any = [this](RunState state) {
-        return std::any_of(m_runs.begin(), m_runs.end(), [state](const auto& run) { return run.end_state() == state; });
+        return std::any_of(m_runs.begin(), m_runs.end(),
+                           [state](const auto& run) { return run.end_state() == state; });
     };
     if (any(RunState::Interrupted)) return "interrupted";
     if (any(RunState::Stopped)) return "stopped";

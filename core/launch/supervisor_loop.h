@@ -1,5 +1,6 @@
 #pragma once
-// The supervisor's event loop: trials, then workers in the order asked for, then the finishing hook. One thread. Internal.
+// The supervisor's event loop: trials, then workers in the order asked for, then the finishing hook. One
+// thread. Internal.
 #include <filesystem>
 #include <optional>
 #include <vector>

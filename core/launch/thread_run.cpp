@@ -29,17 +29,19 @@ ProcessState& process_state() {
 
 std::string refusal_locked(const ProcessState& state, JobKind kind, Precision mode) {
     if (kind == JobKind::Comparison) {
-        return "a comparison runs each mode in a fresh process; the worker thread of this process can hold one mode only";
+        return "a comparison runs each mode in a fresh process; the worker thread of this process can hold "
+               "one mode only";
     }
     if (state.is_running) return "a run in scope thread is going on in this process; one at a time";
     if (state.precision && *state.precision != mode) {
-        return "this process has trained in " + std::string(to_string(*state.precision)) + " and keeps that precision; " +
-               to_string(mode) + " needs a fresh process";
+        return "this process has trained in " + std::string(to_string(*state.precision)) +
+               " and keeps that precision; " + to_string(mode) + " needs a fresh process";
     }
     return {};
 }
 
-/// The precision is fixed when an engine is there: a module that can't be loaded binds the process to nothing.
+/// The precision is fixed when an engine is there: a module that can't be loaded binds the process to
+/// nothing.
 EngineLoader loader_that_binds(EngineLoader loader, Precision mode) {
     return [loader = std::move(loader), mode]() -> Result<const EngineApi*> {
         auto engine = loader ? loader() : load_engine();
@@ -53,7 +55,8 @@ EngineLoader loader_that_binds(EngineLoader loader, Precision mode) {
 /// worker.log of a run that has no process whose output could go there.
 class RunLog {
   public:
-    explicit RunLog(const RunFolder& folder) : m_file(std::make_shared<std::ofstream>(folder.log(), std::ios::app)) {}
+    explicit RunLog(const RunFolder& folder)
+        : m_file(std::make_shared<std::ofstream>(folder.log(), std::ios::app)) {}
     void operator()(const std::string& line) const {
         *m_file << readable_time(now_ns()) << ' ' << line << std::endl;
     }
@@ -70,8 +73,9 @@ std::string thread_scope_refusal(JobKind kind, Precision mode) {
     return refusal_locked(state, kind, mode);
 }
 
-Result<std::unique_ptr<ThreadRun>> ThreadRun::start(PreparedJob job, const EngineLoader& loader,
-                                                    std::function<Result<void>(const std::filesystem::path&)> finish) {
+Result<std::unique_ptr<ThreadRun>> ThreadRun::start(
+    PreparedJob job, const EngineLoader& loader,
+    std::function<Result<void>(const std::filesystem::path&)> finish) {
     auto& state = process_state();
     {
         const std::lock_guard lock(state.mutex);
@@ -90,7 +94,8 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(PreparedJob job, const Engin
     }
     const Precision mode = job.runs.front().mode;
     std::unique_ptr<ThreadRun> run(new ThreadRun(std::move(job)));
-    run->m_thread = std::jthread([self = run.get(), loader = loader_that_binds(loader, mode), finish = std::move(finish), job_lock = *job_lock, leave] {
+    run->m_thread = std::jthread([self = run.get(), loader = loader_that_binds(loader, mode),
+                                  finish = std::move(finish), job_lock = *job_lock, leave] {
         const RunFolder folder = self->m_job.runs.front().folder;
         self->m_exit_code = execute_run(folder, self->m_control, nullptr, loader, RunLog(folder)).exit_code;
         if (finish) {

@@ -1,6 +1,7 @@
 #pragma once
-// Scope *worker thread*: the engine runs on a thread of this process, with the same folder, recording and control as a worker
-// process. One at a time in a process; comparisons are refused, because a process keeps one precision for life (design rule 10).
+// Scope *worker thread*: the engine runs on a thread of this process, with the same folder, recording and
+// control as a worker process. One at a time in a process; comparisons are refused, because a process keeps
+// one precision for life (design rule 10).
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -16,9 +17,11 @@ namespace mantissa {
 
 class ThreadRun {
   public:
-    /// Takes a prepared single run. `finish` is called on the worker thread after the run's end (judge, verdicts).
-    static Result<std::unique_ptr<ThreadRun>> start(PreparedJob job, const EngineLoader& loader = {},
-                                                    std::function<Result<void>(const std::filesystem::path&)> finish = {});
+    /// Takes a prepared single run. `finish` is called on the worker thread after the run's end (judge,
+    /// verdicts).
+    static Result<std::unique_ptr<ThreadRun>> start(
+        PreparedJob job, const EngineLoader& loader = {},
+        std::function<Result<void>(const std::filesystem::path&)> finish = {});
     ~ThreadRun();  // interrupts and waits
     ThreadRun(const ThreadRun&) = delete;
     ThreadRun& operator=(const ThreadRun&) = delete;

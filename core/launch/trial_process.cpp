@@ -19,9 +19,9 @@ namespace {
 
 std::filesystem::path unique_out_file(Precision mode) {
     static int counter = 0;
-    return std::filesystem::temp_directory_path() / ("mantissa-trial-" + std::to_string(::getpid()) + "-" +
-                                                     std::to_string(monotonic_ns()) + "-" + std::to_string(++counter) +
-                                                     "-" + to_string(mode) + ".json");
+    return std::filesystem::temp_directory_path() /
+           ("mantissa-trial-" + std::to_string(::getpid()) + "-" + std::to_string(monotonic_ns()) + "-" +
+            std::to_string(++counter) + "-" + to_string(mode) + ".json");
 }
 
 TrialOutcome refusal(Precision mode, const std::string& reason, int exit_code) {
@@ -36,8 +36,9 @@ TrialOutcome refusal(Precision mode, const std::string& reason, int exit_code) {
 
 }  // namespace
 
-Result<TrialProcess> TrialProcess::start(const std::filesystem::path& plan_file, Precision mode, std::int64_t threads,
-                                         const std::filesystem::path& log_file, std::chrono::seconds limit) {
+Result<TrialProcess> TrialProcess::start(const std::filesystem::path& plan_file, Precision mode,
+                                         std::int64_t threads, const std::filesystem::path& log_file,
+                                         std::chrono::seconds limit) {
     TrialProcess trial;
     trial.m_mode = mode;
     trial.m_out_file = unique_out_file(mode);
@@ -54,7 +55,9 @@ Result<TrialProcess> TrialProcess::start(const std::filesystem::path& plan_file,
     return trial;
 }
 
-TrialProcess::TrialProcess(TrialProcess&& other) noexcept { *this = std::move(other); }
+TrialProcess::TrialProcess(TrialProcess&& other) noexcept {
+    *this = std::move(other);
+}
 
 TrialProcess& TrialProcess::operator=(TrialProcess&& other) noexcept {
     std::swap(m_pid, other.m_pid);
@@ -94,15 +97,17 @@ std::optional<TrialOutcome> TrialProcess::poll() {
 
 TrialOutcome TrialProcess::read_outcome(int wait_status) const {
     if (m_timed_out) {
-        return refusal(m_mode, "the trial of " + std::string(to_string(m_mode)) + " did not end within " +
-                                   std::to_string(m_limit.count()) + " s and was killed",
+        return refusal(m_mode,
+                       "the trial of " + std::string(to_string(m_mode)) + " did not end within " +
+                           std::to_string(m_limit.count()) + " s and was killed",
                        exit_code(ErrorCode::WorkerLost));
     }
     // A written answer counts even when the process crashed afterwards, on its way out.
     const auto text = read_file(m_out_file, 1 << 20);
     if (!text) {
-        return refusal(m_mode, "the trial of " + std::string(to_string(m_mode)) + " gave no answer: its process was " +
-                                   describe_wait_status(wait_status),
+        return refusal(m_mode,
+                       "the trial of " + std::string(to_string(m_mode)) +
+                           " gave no answer: its process was " + describe_wait_status(wait_status),
                        exit_code(ErrorCode::WorkerLost));
     }
     const auto json = nlohmann::json::parse(*text, nullptr, false);
@@ -111,7 +116,8 @@ TrialOutcome TrialProcess::read_outcome(int wait_status) const {
             return {*report, json.value("exit_code", 0), json.value("device_memory_bytes", std::int64_t{0})};
         }
     }
-    return refusal(m_mode, "the trial's answer can't be read: " + m_out_file.string(), exit_code(ErrorCode::Internal));
+    return refusal(m_mode, "the trial's answer can't be read: " + m_out_file.string(),
+                   exit_code(ErrorCode::Internal));
 }
 
 }  // namespace mantissa

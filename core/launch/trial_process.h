@@ -1,6 +1,7 @@
 #pragma once
-// One trial (design rule 5) in a throw-away process that the caller polls: used by the supervisor before a job and by the
-// window's Set up page. A trial that crashes, hangs or refuses still gives a TrialReport, with `runs` false and the reason.
+// One trial (design rule 5) in a throw-away process that the caller polls: used by the supervisor before a
+// job and by the window's Set up page. A trial that crashes, hangs or refuses still gives a TrialReport, with
+// `runs` false and the reason.
 #include <sys/types.h>
 
 #include <chrono>
@@ -23,10 +24,11 @@ struct TrialOutcome {
 
 class TrialProcess {
   public:
-    /// `plan_file` in the form of plan.json; `threads` as in the plan's launch.threads. The process's own words go to
-    /// `log_file` (appended).
-    static Result<TrialProcess> start(const std::filesystem::path& plan_file, Precision mode, std::int64_t threads,
-                                      const std::filesystem::path& log_file, std::chrono::seconds limit);
+    /// `plan_file` in the form of plan.json; `threads` as in the plan's launch.threads. The process's own
+    /// words go to `log_file` (appended).
+    static Result<TrialProcess> start(const std::filesystem::path& plan_file, Precision mode,
+                                      std::int64_t threads, const std::filesystem::path& log_file,
+                                      std::chrono::seconds limit);
     TrialProcess(TrialProcess&& other) noexcept;
     TrialProcess& operator=(TrialProcess&& other) noexcept;
     ~TrialProcess();  // kills a trial that still runs

@@ -10,8 +10,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <cstddef>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <tuple>
@@ -27,7 +27,8 @@ enum SlotState : std::int32_t { Absent = 0, Waiting = 1, Running = 2, Paused = 3
 
 struct Slot {
     std::atomic<std::int64_t> steps;
-    std::atomic<std::int64_t> waiting_since_ns;  // monotonic time of the machine: breaks ties of the step count
+    std::atomic<std::int64_t>
+        waiting_since_ns;  // monotonic time of the machine: breaks ties of the step count
     std::atomic<std::int32_t> state;
 };
 
@@ -59,23 +60,27 @@ Result<void*> map_table(int descriptor, const std::filesystem::path& file, std::
 struct TurnGate::Table {
     std::atomic<std::uint32_t> changes;  // futex word: any change of the table wakes those who wait
     std::array<Slot, most_turn_slots> slots;
-    static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<std::int32_t>::is_always_lock_free);
+    static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
+                  std::atomic<std::int32_t>::is_always_lock_free);
 
     void wake() {
         changes.fetch_add(1);
         ::syscall(SYS_futex, &changes, FUTEX_WAKE, most_turn_slots, nullptr, nullptr, 0);
     }
-    /// The limit covers what nobody can announce: the death of the turn's holder, and a stop posted to this run.
+    /// The limit covers what nobody can announce: the death of the turn's holder, and a stop posted to this
+    /// run.
     void wait(std::uint32_t seen, std::chrono::milliseconds limit) {
         const timespec time{limit.count() / 1000, (limit.count() % 1000) * 1'000'000};
         ::syscall(SYS_futex, &changes, FUTEX_WAIT, seen, &time, nullptr, 0);
     }
 };
 
-Result<std::unique_ptr<TurnGate>> TurnGate::join(const std::filesystem::path& comparison_folder, std::size_t slot,
-                                                 std::chrono::milliseconds turn) {
+Result<std::unique_ptr<TurnGate>> TurnGate::join(const std::filesystem::path& comparison_folder,
+                                                 std::size_t slot, std::chrono::milliseconds turn) {
     if (slot >= most_turn_slots) {
-        return Error{ErrorCode::Internal, "a comparison takes turns among " + std::to_string(most_turn_slots) + " runs at most", ""};
+        return Error{ErrorCode::Internal,
+                     "a comparison takes turns among " + std::to_string(most_turn_slots) + " runs at most",
+                     ""};
     }
     std::unique_ptr<TurnGate> gate(new TurnGate);
     gate->m_slot = slot;
@@ -94,7 +99,8 @@ Result<std::unique_ptr<TurnGate>> TurnGate::join(const std::filesystem::path& co
     alive.l_whence = SEEK_SET;
     alive.l_start = static_cast<off_t>(slot);
     alive.l_len = 1;
-    if (::fcntl(gate->m_steps_descriptor, F_OFD_SETLK, &alive) != 0) return file_error(comparison_folder / "turn.steps");
+    if (::fcntl(gate->m_steps_descriptor, F_OFD_SETLK, &alive) != 0)
+        return file_error(comparison_folder / "turn.steps");
     auto& mine = gate->m_table->slots[slot];
     mine.steps = 0;
     mine.state = Absent;
@@ -204,7 +210,8 @@ Result<TurnHold> TurnHold::take(const std::filesystem::path& comparison_folder) 
     auto turn_file = open_file(comparison_folder / "turn.lock");
     if (!turn_file) return turn_file.error();
     hold.m_turn_descriptor = *turn_file;
-    if (::flock(hold.m_turn_descriptor, LOCK_EX | LOCK_NB) != 0) return file_error(comparison_folder / "turn.lock");
+    if (::flock(hold.m_turn_descriptor, LOCK_EX | LOCK_NB) != 0)
+        return file_error(comparison_folder / "turn.lock");
     const auto steps_file = open_file(comparison_folder / "turn.steps");
     if (!steps_file) return steps_file.error();
     auto table = map_table(*steps_file, comparison_folder / "turn.steps", sizeof(TurnGate::Table));
@@ -215,7 +222,8 @@ Result<TurnHold> TurnHold::take(const std::filesystem::path& comparison_folder) 
 }
 
 TurnHold::TurnHold(TurnHold&& other) noexcept
-    : m_table(std::exchange(other.m_table, nullptr)), m_turn_descriptor(std::exchange(other.m_turn_descriptor, -1)) {}
+    : m_table(std::exchange(other.m_table, nullptr)),
+      m_turn_descriptor(std::exchange(other.m_turn_descriptor, -1)) {}
 
 TurnHold::~TurnHold() {
     if (m_turn_descriptor >= 0) ::close(m_turn_descriptor);

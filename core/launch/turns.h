@@ -1,8 +1,9 @@
 #pragma once
-// Turns of a comparison (design §5): the run with the fewest steps goes next, for at least half a second, to a step edge.
-// The turn is a flock on <comparison>/turn.lock, which the kernel frees when its holder dies. Step counts and who waits stand in
-// <comparison>/turn.steps, a small mapped table with one slot per run; a slot is alive as long as its worker holds a lock on
-// its byte of that file, so a killed worker is never waited for.
+// Turns of a comparison (design §5): the run with the fewest steps goes next, for at least half a second, to
+// a step edge. The turn is a flock on <comparison>/turn.lock, which the kernel frees when its holder dies.
+// Step counts and who waits stand in <comparison>/turn.steps, a small mapped table with one slot per run; a
+// slot is alive as long as its worker holds a lock on its byte of that file, so a killed worker is never
+// waited for.
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -16,13 +17,15 @@ namespace mantissa {
 class TurnGate final : public StepGate {
   public:
     /// `slot` is the position of the run among the comparison's modes.
-    static Result<std::unique_ptr<TurnGate>> join(const std::filesystem::path& comparison_folder, std::size_t slot,
-                                                  std::chrono::milliseconds turn = std::chrono::milliseconds(500));
+    static Result<std::unique_ptr<TurnGate>> join(
+        const std::filesystem::path& comparison_folder, std::size_t slot,
+        std::chrono::milliseconds turn = std::chrono::milliseconds(500));
     ~TurnGate() override;
 
     void wait_for_turn(std::int64_t next_step, const RunControl& control) override;
     void run_ended() override;
-    /// For RunControl::set_wait_hook: a paused run gives its turn away, and takes one again before it goes on.
+    /// For RunControl::set_wait_hook: a paused run gives its turn away, and takes one again before it goes
+    /// on.
     void paused(bool waiting, const RunControl& control);
 
     struct Table;  // layout of turn.steps (turns.cpp)
@@ -45,11 +48,13 @@ class TurnGate final : public StepGate {
 
 inline constexpr std::size_t most_turn_slots = 16;
 
-/// The step that a run stood at when it last asked for its turn: outlives its process. 0 when there is no table.
+/// The step that a run stood at when it last asked for its turn: outlives its process. 0 when there is no
+/// table.
 [[nodiscard]] std::int64_t read_turn_steps(const std::filesystem::path& comparison_folder, std::size_t slot);
 
-/// The supervisor's hand on the turn until all runs stand at their first step: a process that still loads LibTorch or builds its
-/// model must not take computing time from the one that is being measured. The kernel frees it with the supervisor.
+/// The supervisor's hand on the turn until all runs stand at their first step: a process that still loads
+/// LibTorch or builds its model must not take computing time from the one that is being measured. The kernel
+/// frees it with the supervisor.
 class TurnHold {
   public:
     static Result<TurnHold> take(const std::filesystem::path& comparison_folder);

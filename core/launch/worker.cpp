@@ -33,7 +33,8 @@ std::optional<std::int64_t> number_from_environment(const char* name) {
     return text != nullptr ? parse_int(text) : std::nullopt;
 }
 
-/// Signals of the program become readable events of the main thread; all threads started later inherit the mask.
+/// Signals of the program become readable events of the main thread; all threads started later inherit the
+/// mask.
 int open_signals() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -54,7 +55,8 @@ class CommandListener {
 
     void listen_until_end() {
         while (true) {
-            std::array<pollfd, 3> events{{{m_ended, POLLIN, 0}, {m_signals, POLLIN, 0}, {m_channel, POLLIN, 0}}};
+            std::array<pollfd, 3> events{
+                {{m_ended, POLLIN, 0}, {m_signals, POLLIN, 0}, {m_channel, POLLIN, 0}}};
             if (::poll(events.data(), events.size(), -1) < 0) continue;
             if (events[1].revents != 0) take_signal();
             if (events[2].revents != 0) take_commands();
@@ -67,7 +69,8 @@ class CommandListener {
         signalfd_siginfo signal{};
         while (::read(m_signals, &signal, sizeof signal) == sizeof signal) {
             const bool interrupt = signal.ssi_signo == static_cast<std::uint32_t>(SIGINT);
-            log::info(interrupt ? "SIGINT: the run is interrupted at the next step edge" : "SIGTERM: the run stops at the next step edge");
+            log::info(interrupt ? "SIGINT: the run is interrupted at the next step edge"
+                                : "SIGTERM: the run stops at the next step edge");
             m_control.post(interrupt ? ControlCommand::Interrupt : ControlCommand::Stop);
         }
     }
@@ -77,7 +80,8 @@ class CommandListener {
         const ssize_t count = ::recv(m_channel, bytes.data(), bytes.size(), MSG_DONTWAIT);
         if (count < 0) return;
         if (count == 0) {
-            // The supervisor is gone. The run is worth more than its supervisor: it goes on, signals still work.
+            // The supervisor is gone. The run is worth more than its supervisor: it goes on, signals still
+            // work.
             log::warning("the supervisor is gone; the run goes on to its end");
             m_channel = -1;
             return;
@@ -108,7 +112,8 @@ Result<std::unique_ptr<TurnGate>> join_turns(RunControl& control) {
     if (folder == nullptr || !slot) return std::unique_ptr<TurnGate>();
     auto gate = TurnGate::join(folder, static_cast<std::size_t>(*slot));
     if (gate) {
-        control.set_wait_hook([gate = gate->get(), &control](bool waiting) { gate->paused(waiting, control); });
+        control.set_wait_hook(
+            [gate = gate->get(), &control](bool waiting) { gate->paused(waiting, control); });
     }
     return gate;
 }
@@ -118,7 +123,8 @@ void tell_supervisor(int channel, const RunResult& result) {
     if (channel < 0 || result.state != RunState::Failed) return;
     const nlohmann::json message{{"failed", result.reason}, {"exit_code", result.exit_code}};
     const std::string line = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    if (::send(channel, line.data(), line.size(), MSG_NOSIGNAL) < 0) log::warning("the supervisor can't be told");
+    if (::send(channel, line.data(), line.size(), MSG_NOSIGNAL) < 0)
+        log::warning("the supervisor can't be told");
 }
 
 Result<RunClaim> claim(const RunFolder& folder) {
@@ -146,11 +152,13 @@ int run_worker(const std::filesystem::path& run_folder, const EngineLoader& load
     const auto gate = join_turns(control);
     if (!gate) {
         result = {RunState::Failed, describe(gate.error()), exit_code(gate.error().code)};
-        if (!launch_files::write_state(folder, result.state, result.reason, result.exit_code)) log::error(result.reason);
+        if (!launch_files::write_state(folder, result.state, result.reason, result.exit_code))
+            log::error(result.reason);
     } else {
         const int ended = ::eventfd(0, EFD_CLOEXEC);
         const std::jthread worker([&] {
-            result = execute_run(folder, control, gate->get(), loader, [](const std::string& line) { log::info(line); });
+            result = execute_run(folder, control, gate->get(), loader,
+                                 [](const std::string& line) { log::info(line); });
             ::eventfd_write(ended, 1);
         });
         CommandListener(control, signals, channel, ended).listen_until_end();

@@ -48,8 +48,8 @@ class Loop {
 }  // namespace
 
 TEST(RunControl, names_of_commands_come_back) {
-    for (const auto command : {ControlCommand::Pause, ControlCommand::Resume, ControlCommand::Step, ControlCommand::Checkpoint,
-                               ControlCommand::Stop, ControlCommand::Interrupt}) {
+    for (const auto command : {ControlCommand::Pause, ControlCommand::Resume, ControlCommand::Step,
+                               ControlCommand::Checkpoint, ControlCommand::Stop, ControlCommand::Interrupt}) {
         EXPECT_EQ(mantissa::parse_control_command(mantissa::to_string(command)), command);
     }
     EXPECT_FALSE(mantissa::parse_control_command("Pause"));
@@ -121,7 +121,8 @@ TEST(RunControl, the_wait_hook_frames_the_pause) {
         std::this_thread::sleep_for(20ms);
         control.post(ControlCommand::Resume);
     });
-    const auto next = control.at_step_edge([&](bool paused) { order.emplace_back(paused ? "paused" : "running"); });
+    const auto next =
+        control.at_step_edge([&](bool paused) { order.emplace_back(paused ? "paused" : "running"); });
     other.join();
     EXPECT_EQ(next, RunControl::Next::Go);
     EXPECT_EQ(order, (std::vector<std::string>{"hook waits", "paused", "running", "hook goes"}));

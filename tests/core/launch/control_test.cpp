@@ -26,11 +26,14 @@ class Control : public LaunchTest {
         }
         return std::nullopt;
     }
-    static ControlEvent answer(ControlClient& client, const std::string& command, const std::string& run = {}) {
+    static ControlEvent answer(ControlClient& client, const std::string& command,
+                               const std::string& run = {}) {
         EXPECT_TRUE(client.send(command, run));
         for (int i = 0; i < 100; ++i) {
             auto event = client.wait_event(100);
-            if (event && (event->kind == ControlEvent::Kind::Done || event->kind == ControlEvent::Kind::Refused)) return *event;
+            if (event &&
+                (event->kind == ControlEvent::Kind::Done || event->kind == ControlEvent::Kind::Refused))
+                return *event;
         }
         ADD_FAILURE() << "no answer to " << command;
         return {};
@@ -64,7 +67,9 @@ TEST_F(Control, in_turns_a_pause_of_all_holds_all_and_a_stop_of_one_leaves_the_o
     auto client = connect(handle.folder());
     ASSERT_TRUE(soon([&] { return steps(0) > 3; }));
     answer(client, "pause");
-    ASSERT_TRUE(soon([&] { return state(0) == RunState::Paused && state(1) == RunState::Paused && state(2) == RunState::Paused; }));
+    ASSERT_TRUE(soon([&] {
+        return state(0) == RunState::Paused && state(1) == RunState::Paused && state(2) == RunState::Paused;
+    }));
     const std::array<std::int64_t, 3> held{steps(0), steps(1), steps(2)};
     std::this_thread::sleep_for(300ms);
     EXPECT_EQ(held, (std::array<std::int64_t, 3>{steps(0), steps(1), steps(2)}));
@@ -121,9 +126,11 @@ TEST_F(Control, the_first_controls_later_ones_watch_and_inherit) {
     auto watcher = connect(handle.folder(), ControlRole::Watch);
     EXPECT_FALSE(next(watcher, ControlEvent::Kind::Controller)->is_controller);
     EXPECT_TRUE(soon([&] { return steps(0) > 20; }));  // nobody stopped it
-    auto status = next(watcher, ControlEvent::Kind::Status);  // the greeting's, then those of every half second, then ours
+    auto status = next(
+        watcher, ControlEvent::Kind::Status);  // the greeting's, then those of every half second, then ours
     ASSERT_TRUE(watcher.ask_status());
-    for (int i = 0; i < 20 && status && !status->runs[1].alive; ++i) status = next(watcher, ControlEvent::Kind::Status);
+    for (int i = 0; i < 20 && status && !status->runs[1].alive; ++i)
+        status = next(watcher, ControlEvent::Kind::Status);
     ASSERT_TRUE(status);
     ASSERT_EQ(status->runs.size(), 3U);
     EXPECT_EQ(status->runs[1].mode, "fp16");
@@ -152,7 +159,8 @@ TEST_F(Control, abort_kills_at_once) {
     ASSERT_TRUE(done) << describe(done.error());
     EXPECT_EQ(handle.wait(), 130);
     EXPECT_EQ(outcome(0).state, RunState::Interrupted);
-    EXPECT_NE(outcome(0).reason.find("aborted before its first step"), std::string::npos) << outcome(0).reason;
+    EXPECT_NE(outcome(0).reason.find("aborted before its first step"), std::string::npos)
+        << outcome(0).reason;
 }
 
 TEST_F(Control, bad_commands_are_refused_with_a_sentence_and_harm_nothing) {
@@ -162,7 +170,8 @@ TEST_F(Control, bad_commands_are_refused_with_a_sentence_and_harm_nothing) {
     EXPECT_NE(answer(client, "pause", "fp8").text.find("no run 'fp8'"), std::string::npos);
     EXPECT_NE(answer(client, "checkpoint").text.find("not built yet"), std::string::npos);
     // Raw garbage and an endless line: that client is thrown out, the job goes on.
-    for (const std::string& junk : {std::string("not json\n[1,2]\n{\"command\":5}\n"), std::string(100'000, 'x')}) {
+    for (const std::string& junk :
+         {std::string("not json\n[1,2]\n{\"command\":5}\n"), std::string(100'000, 'x')}) {
         auto rude = connect(handle.folder(), ControlRole::Watch);
         EXPECT_GE(::send(rude.descriptor(), junk.data(), junk.size(), MSG_NOSIGNAL), 0);
     }

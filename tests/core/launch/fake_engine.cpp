@@ -1,7 +1,8 @@
-// A fake engine module for the tests of launch: trains nothing, but records rows, takes turns, obeys control, and misbehaves
-// on demand. The plan's name says how: words "key=value" for all modes, "fp16.key=value" for one.
-//   steps=N  ms=N (time of a step)  crash_at=N (SIGSEGV)  refuse=1  trial=crash|hang|refuse  start_ms=N (before step 0)
-//   nonfinite_at=N  throw_at=N  exit_at=N
+// A fake engine module for the tests of launch: trains nothing, but records rows, takes turns, obeys control,
+// and misbehaves on demand. The plan's name says how: words "key=value" for all modes, "fp16.key=value" for
+// one.
+//   steps=N  ms=N (time of a step)  crash_at=N (SIGSEGV)  refuse=1  trial=crash|hang|refuse  start_ms=N
+//   (before step 0) nonfinite_at=N  throw_at=N  exit_at=N
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -25,7 +26,8 @@ std::string word(const RunPlan& plan, const std::string& key, const std::string&
     std::istringstream words(plan.name);
     std::string found = otherwise;
     for (std::string text; words >> text;) {
-        for (const auto& prefix : {key + "=", std::string(to_string(plan.mixed_precision)) + "." + key + "="}) {
+        for (const auto& prefix :
+             {key + "=", std::string(to_string(plan.mixed_precision)) + "." + key + "="}) {
             if (text.rfind(prefix, 0) == 0) found = text.substr(prefix.size());
         }
     }
@@ -51,7 +53,8 @@ void work(std::int64_t ms) {
     std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
-/// What the recorder was given, kept by another road that survives kill -9 (the page cache): tests compare both.
+/// What the recorder was given, kept by another road that survives kill -9 (the page cache): tests compare
+/// both.
 class Shadow {
   public:
     explicit Shadow(const RunFolder& folder)
@@ -80,34 +83,44 @@ RunEnd end(RunSession& session, RunState state, const std::string& reason) {
 }
 
 Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
-    const std::int64_t steps = number(plan, "steps", 100), ms = number(plan, "ms", 1), nonfinite_at = number(plan, "nonfinite_at", -1);
-    const auto on_pause = [&](bool paused) { session.recorder.state(paused ? RunState::Paused : RunState::Running); };
+    const std::int64_t steps = number(plan, "steps", 100), ms = number(plan, "ms", 1),
+                       nonfinite_at = number(plan, "nonfinite_at", -1);
+    const auto on_pause = [&](bool paused) {
+        session.recorder.state(paused ? RunState::Paused : RunState::Running);
+    };
     std::this_thread::sleep_for(std::chrono::milliseconds(number(plan, "start_ms", 0)));
     const Shadow shadow(session.folder);
     for (std::int64_t step = 0; step < steps; ++step) {
         const auto next = session.control.at_step_edge(on_pause);
-        if (next == RunControl::Next::Stop) return end(session, RunState::Stopped, "stopped at step " + std::to_string(step));
-        if (next == RunControl::Next::Interrupt) return end(session, RunState::Interrupted, "interrupted at step " + std::to_string(step));
+        if (next == RunControl::Next::Stop)
+            return end(session, RunState::Stopped, "stopped at step " + std::to_string(step));
+        if (next == RunControl::Next::Interrupt)
+            return end(session, RunState::Interrupted, "interrupted at step " + std::to_string(step));
         if (session.gate != nullptr) session.gate->wait_for_turn(step, session.control);
         if (session.control.is_ending()) {
             --step;
             continue;
         }
         misbehave(plan, step);
-        if (step == number(plan, "throw_at", -1)) return Error{ErrorCode::Internal, "the fake engine throws at step " + std::to_string(step), ""};
+        if (step == number(plan, "throw_at", -1))
+            return Error{ErrorCode::Internal, "the fake engine throws at step " + std::to_string(step), ""};
         work(ms);
         const StepRow made = row(step, step == nonfinite_at);
         session.recorder.step(made);
         shadow.add(made);
         if (const auto error = session.recorder.error()) return *error;
-        if (step == nonfinite_at) return end(session, RunState::StoppedNonfinite, "the loss of step " + std::to_string(step) + " is NaN");
+        if (step == nonfinite_at)
+            return end(session, RunState::StoppedNonfinite,
+                       "the loss of step " + std::to_string(step) + " is NaN");
     }
     return end(session, RunState::Finished, "");
 }
 
 Result<PrecisionChoice> choose_precision(const RunPlan& plan, Precision mode) {
     if (mode == Precision::Fp8 || number(plan, "refuse", 0) != 0) {
-        return Error{ErrorCode::UnsupportedPrecision, std::string(to_string(mode)) + " is not supported by the fake device", "choose another mode"};
+        return Error{ErrorCode::UnsupportedPrecision,
+                     std::string(to_string(mode)) + " is not supported by the fake device",
+                     "choose another mode"};
     }
     return PrecisionChoice{mode, mode, Support::Native, "the fake device has everything"};
 }
@@ -131,8 +144,12 @@ Result<TrialReport> trial(const RunPlan& plan, Precision mode) {
     return report;
 }
 
-Result<ProbeReport> probe() { return ProbeReport{}; }
-Result<std::string> environment(const RunPlan&) { return std::string("{}"); }
+Result<ProbeReport> probe() {
+    return ProbeReport{};
+}
+Result<std::string> environment(const RunPlan&) {
+    return std::string("{}");
+}
 
 }  // namespace
 
@@ -144,6 +161,7 @@ Result<std::string> environment(const RunPlan&) { return std::string("{}"); }
 #endif
 
 extern "C" const mantissa::EngineApi* mantissa_engine_api() {
-    static const mantissa::EngineApi api{FAKE_ABI, FAKE_TORCH, &run, &choose_precision, &trial, &probe, &environment};
+    static const mantissa::EngineApi api{FAKE_ABI, FAKE_TORCH, &run,        &choose_precision,
+                                         &trial,   &probe,     &environment};
     return &api;
 }

@@ -1,5 +1,6 @@
-// A `mantissa` with the hidden verbs alone, for the tests of launch: what it runs is the engine module that MANTISSA_ENGINE names.
-// Its finishing hook leaves a file; `start PLAN_FILE RUNS` starts a comparison and dies at once, as a closed window would.
+// A `mantissa` with the hidden verbs alone, for the tests of launch: what it runs is the engine module that
+// MANTISSA_ENGINE names. Its finishing hook leaves a file; `start PLAN_FILE RUNS` starts a comparison and
+// dies at once, as a closed window would.
 #include <unistd.h>
 
 #include <cstdio>
@@ -18,8 +19,11 @@ namespace {
 
 int supervise_fake(const std::string& folder) {
     SupervisorHooks hooks;
-    hooks.finish = [](const std::filesystem::path& job) { return write_file_atomically(job / "finished.txt", "judged\n"); };
-    if (const char* limit = std::getenv("FAKE_TRIAL_LIMIT")) hooks.trial_limit = std::chrono::seconds(std::atoi(limit));
+    hooks.finish = [](const std::filesystem::path& job) {
+        return write_file_atomically(job / "finished.txt", "judged\n");
+    };
+    if (const char* limit = std::getenv("FAKE_TRIAL_LIMIT"))
+        hooks.trial_limit = std::chrono::seconds(std::atoi(limit));
     return supervise(folder, hooks);
 }
 

@@ -135,7 +135,8 @@ TEST_F(Faults, queued_runs_of_a_killed_supervisor_are_lost) {
     EXPECT_TRUE(soon([&] { return outcome(0).state == RunState::Stopped; }));
 }
 
-/// Runs with a limit on the size of any file it writes: as a full disk does, writes fail in the middle of the run.
+/// Runs with a limit on the size of any file it writes: as a full disk does, writes fail in the middle of the
+/// run.
 TEST_F(Faults, a_file_size_limit_fails_the_run_with_a_sentence_and_keeps_what_was_written) {
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -146,12 +147,14 @@ TEST_F(Faults, a_file_size_limit_fails_the_run_with_a_sentence_and_keeps_what_wa
     EXPECT_EQ(handle.wait(), 6);
     EXPECT_GT(steps(0), 100);
     const auto end = outcome(0);
-    EXPECT_TRUE(end.state == RunState::Failed || end.state == RunState::Lost) << to_string(end.state);
+    EXPECT_EQ(end.state, RunState::Failed);
+    EXPECT_NE(end.reason.find("file size limit"), std::string::npos) << end.reason;
 }
 
 TEST_F(Faults, a_full_disk_fails_the_run_with_a_sentence_and_keeps_what_was_written) {
     fs::create_directories(runs());
-    if (::mount("none", runs().c_str(), "tmpfs", 0, "size=1m") != 0) GTEST_SKIP() << "mounting a small tmpfs needs root";
+    if (::mount("none", runs().c_str(), "tmpfs", 0, "size=1m") != 0)
+        GTEST_SKIP() << "mounting a small tmpfs needs root";
     const std::shared_ptr<void> unmount(nullptr, [this](void*) { ::umount2(runs().c_str(), MNT_DETACH); });
     auto handle = start(JobKind::SingleRun, plan("steps=200000 ms=0"));
     EXPECT_EQ(handle.wait(), 6);

@@ -11,7 +11,8 @@ namespace mantissa::test {
 class Job : public LaunchTest {};
 
 TEST_F(Job, a_comparison_has_one_run_folder_per_mode_with_the_control_first) {
-    const auto job = prepare_job(JobKind::Comparison, plan("steps=5", {Precision::Bf16, Precision::Fp16}), runs());
+    const auto job =
+        prepare_job(JobKind::Comparison, plan("steps=5", {Precision::Bf16, Precision::Fp16}), runs());
     ASSERT_TRUE(job) << describe(job.error());
     ASSERT_EQ(job->runs.size(), 3U);
     EXPECT_EQ(job->runs[0].mode, Precision::No);
@@ -83,7 +84,8 @@ TEST_F(Job, a_runs_folder_that_cannot_be_written_is_an_error_with_its_name_and_l
         const auto job = prepare_job(JobKind::Comparison, plan("steps=5"), bad);
         ASSERT_FALSE(job);
         EXPECT_EQ(job.error().code, ErrorCode::InputOutput);
-        EXPECT_NE(job.error().message.find(bad.parent_path().string()), std::string::npos) << job.error().message;
+        EXPECT_NE(job.error().message.find(bad.parent_path().string()), std::string::npos)
+            << job.error().message;
         EXPECT_FALSE(job.error().hint.empty());
     }
 }

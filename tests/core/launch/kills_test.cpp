@@ -1,5 +1,5 @@
-// Workers killed at random moments: what was recorded more than a second before is there, the verdict stands within a second,
-// and the other runs don't notice. The figures are printed.
+// Workers killed at random moments: what was recorded more than a second before is there, the verdict stands
+// within a second, and the other runs don't notice. The figures are printed.
 #include <cinttypes>
 #include <cstdio>
 #include <random>
@@ -24,11 +24,13 @@ class Kills : public LaunchTest {
         Kill kill;
         const auto all = rows(run);
         kill.recorded = static_cast<std::int64_t>(all.steps.size());
-        for (std::size_t i = 0; i < all.steps.size(); ++i) EXPECT_EQ(all.steps[i].step, static_cast<std::int64_t>(i));
+        for (std::size_t i = 0; i < all.steps.size(); ++i)
+            EXPECT_EQ(all.steps[i].step, static_cast<std::int64_t>(i));
         std::ifstream shadow(run / "shadow", std::ios::binary);
         for (std::int64_t entry[2]; shadow.read(reinterpret_cast<char*>(entry), sizeof entry);) {
             ++kill.produced;
-            if (entry[0] >= kill.recorded) kill.oldest_lost_ms = std::max(kill.oldest_lost_ms, (killed_ns - entry[1]) / 1'000'000);
+            if (entry[0] >= kill.recorded)
+                kill.oldest_lost_ms = std::max(kill.oldest_lost_ms, (killed_ns - entry[1]) / 1'000'000);
         }
         return kill;
     }
@@ -64,14 +66,15 @@ TEST_F(Kills, twelve_random_moments) {
     std::int64_t most_lost = 0, oldest_ms = 0, slowest_ms = 0;
     for (int i = 0; i < 12; ++i) {
         const auto kill = kill_one(random() % 3, static_cast<int>(random() % 200));
-        std::printf("kill %2d: %" PRId64 " rows produced, %" PRId64 " lost (oldest %" PRId64 " ms old), verdict after %" PRId64 " ms\n", i,
-                    kill.produced, kill.produced - kill.recorded, kill.oldest_lost_ms, kill.verdict_ms);
+        std::printf("kill %2d: %" PRId64 " rows produced, %" PRId64 " lost (oldest %" PRId64
+                    " ms old), verdict after %" PRId64 " ms\n",
+                    i, kill.produced, kill.produced - kill.recorded, kill.oldest_lost_ms, kill.verdict_ms);
         most_lost = std::max(most_lost, kill.produced - kill.recorded);
         oldest_ms = std::max(oldest_ms, kill.oldest_lost_ms);
         slowest_ms = std::max(slowest_ms, kill.verdict_ms);
     }
-    std::printf("worst: %" PRId64 " rows lost, the oldest %" PRId64 " ms old; verdict after %" PRId64 " ms\n", most_lost, oldest_ms,
-                slowest_ms);
+    std::printf("worst: %" PRId64 " rows lost, the oldest %" PRId64 " ms old; verdict after %" PRId64 " ms\n",
+                most_lost, oldest_ms, slowest_ms);
     EXPECT_LT(oldest_ms, 1000);
     EXPECT_LT(slowest_ms, 1000);
 }

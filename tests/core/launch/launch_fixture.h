@@ -45,7 +45,8 @@ class LaunchTest : public ::testing::Test {
     [[nodiscard]] fs::path runs() const { return m_folder / "runs"; }
     [[nodiscard]] const fs::path& folder() const { return m_folder; }
 
-    static SourcedPlan plan(const std::string& words, std::vector<Precision> modes = {Precision::No, Precision::Fp16, Precision::Bf16}) {
+    static SourcedPlan plan(const std::string& words, std::vector<Precision> modes = {
+                                                          Precision::No, Precision::Fp16, Precision::Bf16}) {
         SourcedPlan sourced;
         sourced.plan.name = words;
         sourced.plan.device = "cpu";
@@ -81,7 +82,9 @@ class LaunchTest : public ::testing::Test {
         auto all = (*reader)->read_new();
         return all ? std::move(*all) : RunRows{};
     }
-    [[nodiscard]] std::int64_t steps(std::size_t i) const { return static_cast<std::int64_t>(rows(run_folder(i)).steps.size()); }
+    [[nodiscard]] std::int64_t steps(std::size_t i) const {
+        return static_cast<std::int64_t>(rows(run_folder(i)).steps.size());
+    }
     [[nodiscard]] RunState state(std::size_t i) const {
         const auto all = rows(run_folder(i));
         return all.states.empty() ? RunState::Queued : all.states.back().state;
@@ -95,7 +98,9 @@ class LaunchTest : public ::testing::Test {
         }
         return condition();
     }
-    static bool soon(const std::function<bool()>& condition) { return within(std::chrono::seconds(15), condition); }
+    static bool soon(const std::function<bool()>& condition) {
+        return within(std::chrono::seconds(15), condition);
+    }
 
     /// The worker process of a run: the one that `worker <run folder>` started.
     static pid_t worker_of(const fs::path& run) {
@@ -104,7 +109,8 @@ class LaunchTest : public ::testing::Test {
             if (name.find_first_not_of("0123456789") != std::string::npos) continue;
             std::ifstream file(entry.path() / "cmdline", std::ios::binary);
             const std::string line{std::istreambuf_iterator<char>(file), {}};
-            if (line.find(std::string("worker\0", 7) + run.string() + '\0') != std::string::npos) return std::stoi(name);
+            if (line.find(std::string("worker\0", 7) + run.string() + '\0') != std::string::npos)
+                return std::stoi(name);
         }
         return -1;
     }

@@ -85,7 +85,8 @@ TEST_F(Supervisor, survives_the_death_of_its_starter) {
     fs::create_directories(runs());
     const auto file = folder() / "plan.json";
     ASSERT_TRUE(write_plan_file(file, plan("steps=100 ms=5")));
-    const std::string command = std::string(FAKE_MANTISSA) + " start " + file.string() + " " + runs().string();
+    const std::string command =
+        std::string(FAKE_MANTISSA) + " start " + file.string() + " " + runs().string();
     FILE* starter = ::popen(command.c_str(), "r");
     char line[4096] = "";
     ASSERT_NE(std::fgets(line, sizeof line, starter), nullptr);
@@ -150,7 +151,8 @@ TEST_F(Supervisor, in_turns_a_slow_start_of_one_mode_does_not_overlap_with_the_s
     auto handle = compare("steps=30 ms=1 bf16.start_ms=600");
     EXPECT_EQ(handle.wait(), 0);
     const auto first_of = [&](std::size_t i) { return rows(run_folder(i)).steps.front().time_ns; };
-    const auto all_there = rows(run_folder(2)).states[2].time_ns + 600'000'000;  // bf16: queued, trial, running
+    const auto all_there =
+        rows(run_folder(2)).states[2].time_ns + 600'000'000;  // bf16: queued, trial, running
     EXPECT_GT(first_of(0), all_there);
     EXPECT_GT(first_of(1), all_there);
 }

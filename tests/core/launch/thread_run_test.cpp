@@ -9,7 +9,8 @@ using namespace std::chrono_literals;
 
 class ThreadScope : public LaunchTest {
   protected:
-    Result<std::unique_ptr<ThreadRun>> run(const std::string& words, Precision mode = Precision::No, const EngineLoader& loader = {}) {
+    Result<std::unique_ptr<ThreadRun>> run(const std::string& words, Precision mode = Precision::No,
+                                           const EngineLoader& loader = {}) {
         SourcedPlan sourced = plan(words, {});
         sourced.plan.mixed_precision = mode;
         sourced.plan.launch.scope = LaunchScope::Thread;
@@ -35,7 +36,8 @@ TEST_F(ThreadScope, runs_in_this_process_with_the_same_recording) {
     std::ifstream log((*thread)->folder() / "worker.log");
     std::string first;
     std::getline(log, first);
-    EXPECT_NE(first.find("device cpu, requested precision no, effective precision no"), std::string::npos) << first;
+    EXPECT_NE(first.find("device cpu, requested precision no, effective precision no"), std::string::npos)
+        << first;
     EXPECT_FALSE(has_supervisor((*thread)->folder()));
     EXPECT_TRUE(RunLock::is_free(RunFolder{(*thread)->folder()}));
 }
@@ -45,7 +47,10 @@ TEST_F(ThreadScope, control_works_directly) {
     ASSERT_TRUE(thread);
     const auto folder = (*thread)->folder();
     (*thread)->control().post(ControlCommand::Pause);
-    ASSERT_TRUE(soon([&] { const auto all = rows(folder); return !all.states.empty() && all.states.back().state == RunState::Paused; }));
+    ASSERT_TRUE(soon([&] {
+        const auto all = rows(folder);
+        return !all.states.empty() && all.states.back().state == RunState::Paused;
+    }));
     const auto held = rows(folder).steps.size();
     (*thread)->control().post(ControlCommand::Step);
     EXPECT_TRUE(soon([&] { return rows(folder).steps.size() == held + 1; }));
@@ -64,11 +69,13 @@ TEST_F(ThreadScope, one_at_a_time_one_precision_no_comparison) {
     (*first)->wait();
     const auto other = run("steps=5", Precision::Bf16);
     ASSERT_FALSE(other);
-    EXPECT_NE(other.error().message.find("bf16 needs a fresh process"), std::string::npos) << other.error().message;
+    EXPECT_NE(other.error().message.find("bf16 needs a fresh process"), std::string::npos)
+        << other.error().message;
     auto same = run("steps=5");
     ASSERT_TRUE(same);
     EXPECT_EQ((*same)->wait(), 0);
-    EXPECT_NE(thread_scope_refusal(JobKind::Comparison, Precision::No).find("fresh process"), std::string::npos);
+    EXPECT_NE(thread_scope_refusal(JobKind::Comparison, Precision::No).find("fresh process"),
+              std::string::npos);
 }
 
 TEST_F(ThreadScope, closing_the_window_interrupts_the_run) {

@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Three runs as threads (flock and the liveness locks belong to open files, so a thread with its own gate is a run).
+/// Three runs as threads (flock and the liveness locks belong to open files, so a thread with its own gate is
+/// a run).
 class Turns : public LaunchTest {
   protected:
     struct Runner {
@@ -56,8 +57,8 @@ class Turns : public LaunchTest {
     }
 
     std::atomic<int> m_working{0}, m_overlaps{0};
-    std::mutex m_mutex;                // protects the next two
-    std::vector<std::size_t> m_order;  // slot of each turn
+    std::mutex m_mutex;                                          // protects the next two
+    std::vector<std::size_t> m_order;                            // slot of each turn
     std::vector<std::chrono::steady_clock::time_point> m_began;  // and its first step
 };
 
@@ -71,7 +72,8 @@ TEST_F(Turns, one_at_a_time_and_the_slower_run_is_not_left_behind) {
     while (std::any_of(runners.begin(), runners.end(), [](const Runner& r) { return r.done < r.steps; })) {
         std::array<std::int64_t, 3> done{runners[0].done, runners[1].done, runners[2].done};
         if (*std::min_element(done.begin(), done.end()) > 0) {
-            widest = std::max(widest, *std::max_element(done.begin(), done.end()) - *std::min_element(done.begin(), done.end()));
+            widest = std::max(widest, *std::max_element(done.begin(), done.end()) -
+                                          *std::min_element(done.begin(), done.end()));
         }
         std::this_thread::sleep_for(1ms);
     }
@@ -87,7 +89,8 @@ TEST_F(Turns, a_turn_lasts_at_least_its_time_while_others_wait) {
     for (auto& runner : runners) runner.thread.join();
     ASSERT_GE(m_order.size(), 3U);
     // The last turn of each run is as long as what is left of it.
-    for (std::size_t i = 0; i + 2 < m_began.size(); ++i) EXPECT_GE(m_began[i + 1] - m_began[i], 95ms) << "turn " << i;
+    for (std::size_t i = 0; i + 2 < m_began.size(); ++i)
+        EXPECT_GE(m_began[i + 1] - m_began[i], 95ms) << "turn " << i;
 }
 
 TEST_F(Turns, a_paused_run_gives_its_turn_away_and_catches_up_later) {
@@ -180,7 +183,8 @@ TEST_F(Turns, nobody_begins_before_the_hold_goes) {
     start(runners[0], 0);
     ASSERT_TRUE(soon([&] { return held->is_ready(0); }));
     EXPECT_FALSE(held->is_ready(1));
-    runners[1].control.post(ControlCommand::Pause);  // a run that pauses before its first step keeps nobody waiting
+    runners[1].control.post(
+        ControlCommand::Pause);  // a run that pauses before its first step keeps nobody waiting
     start(runners[1], 1);
     ASSERT_TRUE(soon([&] { return held->is_ready(1); }));
     std::this_thread::sleep_for(50ms);

@@ -24,7 +24,9 @@ class LaunchSystem : public ProgramTest {
         }
         return true;
     }
-    void start_endless() { start({"compare", "digits-mlp", "--modes", "no,fp16,bf16", "--max-steps", "200000", "--json"}); }
+    void start_endless() {
+        start({"compare", "digits-mlp", "--modes", "no,fp16,bf16", "--max-steps", "200000", "--json"});
+    }
 };
 
 TEST_F(LaunchSystem, a_short_comparison_in_turns_ends_with_equal_beginnings_and_a_decision) {
@@ -42,8 +44,10 @@ TEST_F(LaunchSystem, a_short_comparison_in_turns_ends_with_equal_beginnings_and_
         EXPECT_GT(run["metric"].get<double>(), 0.5);
     }
     EXPECT_FALSE(result["decision"]["text"].get<std::string>().empty());
-    // The same weights and the same first batch: in fp32 and bf16 the first loss agrees to bf16's three digits.
-    EXPECT_NEAR(result["runs"][0]["first_loss"].get<double>(), result["runs"][2]["first_loss"].get<double>(), 0.02);
+    // The same weights and the same first batch: in fp32 and bf16 the first loss agrees to bf16's three
+    // digits.
+    EXPECT_NEAR(result["runs"][0]["first_loss"].get<double>(), result["runs"][2]["first_loss"].get<double>(),
+                0.02);
     const auto record = read_comparison(comparison());
     ASSERT_TRUE(record) << describe(record.error());
     EXPECT_EQ(record->state, "finished");
@@ -80,7 +84,8 @@ TEST_F(LaunchSystem, the_runs_outlive_the_program_that_started_them_and_obey_ano
     const auto stopped = send_one_command(job, "stop", "");
     EXPECT_TRUE(stopped) << describe(stopped.error());
     ASSERT_TRUE(soon([&] { return !has_supervisor(job); }));
-    for (const auto& mode : modes()) EXPECT_EQ(read_run_outcome(run_of(mode))->state, RunState::Stopped) << mode;
+    for (const auto& mode : modes())
+        EXPECT_EQ(read_run_outcome(run_of(mode))->state, RunState::Stopped) << mode;
     const auto record = read_comparison(job);
     ASSERT_TRUE(record);
     EXPECT_EQ(record->state, "stopped");
@@ -97,7 +102,8 @@ TEST_F(LaunchSystem, a_killed_worker_is_lost_with_its_signal_and_the_others_go_o
         return !all.states.empty() && all.states.back().state == RunState::Lost;
     }));
     EXPECT_EQ(wait(), 5);
-    EXPECT_EQ(read_run_outcome(victim)->reason, "killed by SIGKILL at step " + std::to_string(steps(victim) - 1));
+    EXPECT_EQ(read_run_outcome(victim)->reason,
+              "killed by SIGKILL at step " + std::to_string(steps(victim) - 1));
     for (const char* mode : {"no", "bf16"}) {
         EXPECT_EQ(read_run_outcome(run_of(mode))->state, RunState::Finished);
         EXPECT_EQ(steps(run_of(mode)), 3000);

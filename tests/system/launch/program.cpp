@@ -25,7 +25,8 @@ std::vector<pid_t> processes_with(const std::string& text) {
     for (const auto& entry : fs::directory_iterator("/proc")) {
         const std::string name = entry.path().filename();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        if (content(entry.path() / "cmdline").find(text) != std::string::npos) found.push_back(std::stoi(name));
+        if (content(entry.path() / "cmdline").find(text) != std::string::npos)
+            found.push_back(std::stoi(name));
     }
     return found;
 }
@@ -53,7 +54,8 @@ void ProgramTest::TearDown() {
 
 void ProgramTest::start(std::vector<std::string> words) {
     words.insert(words.end(), {"--runs-dir", runs().string()});
-    const std::string command = std::string(REAL_MANTISSA) + " \"$@\" > " + (m_folder / "out").string() + " 2> " + (m_folder / "err").string();
+    const std::string command = std::string(REAL_MANTISSA) + " \"$@\" > " + (m_folder / "out").string() +
+                                " 2> " + (m_folder / "err").string();
     SpawnRequest request;
     request.program = "/bin/sh";
     request.arguments = {"-c", "exec " + command, "mantissa"};
@@ -70,8 +72,12 @@ int ProgramTest::wait() {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-std::string ProgramTest::output() const { return content(m_folder / "out"); }
-std::string ProgramTest::errors() const { return content(m_folder / "err"); }
+std::string ProgramTest::output() const {
+    return content(m_folder / "out");
+}
+std::string ProgramTest::errors() const {
+    return content(m_folder / "err");
+}
 
 fs::path ProgramTest::comparison() const {
     std::error_code ignored;

@@ -35,10 +35,14 @@ class ProgramTest : public ::testing::Test {
     [[nodiscard]] fs::path comparison() const;
     [[nodiscard]] fs::path run_of(const std::string& mode) const;
     static RunRows rows(const fs::path& run);
-    static std::int64_t steps(const fs::path& run) { return static_cast<std::int64_t>(rows(run).steps.size()); }
+    static std::int64_t steps(const fs::path& run) {
+        return static_cast<std::int64_t>(rows(run).steps.size());
+    }
     static pid_t worker_of(const fs::path& run);
     static bool within(std::chrono::milliseconds limit, const std::function<bool()>& condition);
-    static bool soon(const std::function<bool()>& condition) { return within(std::chrono::seconds(60), condition); }
+    static bool soon(const std::function<bool()>& condition) {
+        return within(std::chrono::seconds(60), condition);
+    }
 
   private:
     fs::path m_folder;

@@ -38,10 +38,13 @@ class RandomKills : public ProgramTest {
         EXPECT_EQ(end->state, RunState::Lost);
         EXPECT_EQ(end->reason.rfind("killed by SIGKILL", 0), 0U) << end->reason;
         const auto all = rows(run);
-        for (std::size_t i = 0; i < all.steps.size(); ++i) EXPECT_EQ(all.steps[i].step, static_cast<std::int64_t>(i));
-        kill.lost = std::max<std::int64_t>(0, read_turn_steps(comparison(), slot) - static_cast<std::int64_t>(all.steps.size()));
+        for (std::size_t i = 0; i < all.steps.size(); ++i)
+            EXPECT_EQ(all.steps[i].step, static_cast<std::int64_t>(i));
+        kill.lost = std::max<std::int64_t>(
+            0, read_turn_steps(comparison(), slot) - static_cast<std::int64_t>(all.steps.size()));
         // Every lost row is younger than the last one that is there.
-        if (kill.lost > 0 && !all.steps.empty()) kill.oldest_ms = (killed_ns - all.steps.back().time_ns) / 1'000'000;
+        if (kill.lost > 0 && !all.steps.empty())
+            kill.oldest_ms = (killed_ns - all.steps.back().time_ns) / 1'000'000;
         return kill;
     }
 
@@ -49,7 +52,9 @@ class RandomKills : public ProgramTest {
         std::vector<std::pair<std::string, std::size_t>> victims{{"no", 0}, {"fp16", 1}, {"bf16", 2}};
         std::shuffle(victims.begin(), victims.end(), random);
         start({"compare", "digits-mlp", "--modes", "no,fp16,bf16", "--max-steps", "1000000", "--json"});
-        ASSERT_TRUE(soon([&] { return !run_of("bf16").empty() && worker_of(run_of("no")) > 0 && steps(run_of("no")) > 0; })) << errors();
+        ASSERT_TRUE(soon([&] {
+            return !run_of("bf16").empty() && worker_of(run_of("no")) > 0 && steps(run_of("no")) > 0;
+        })) << errors();
         while (!victims.empty()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1200));
             const auto [mode, slot] = victims.back();
@@ -57,10 +62,13 @@ class RandomKills : public ProgramTest {
             std::vector<std::int64_t> before;
             for (const auto& [other, unused] : victims) before.push_back(steps(run_of(other)));
             kills.push_back(kill_worker(run_of(mode), slot));
-            std::printf("kill %2zu: %-4s %4" PRId64 " rows lost (oldest %3" PRId64 " ms), verdict after %3" PRId64 " ms\n", kills.size(),
-                        mode.c_str(), kills.back().lost, kills.back().oldest_ms, kills.back().verdict_ms);
+            std::printf("kill %2zu: %-4s %4" PRId64 " rows lost (oldest %3" PRId64
+                        " ms), verdict after %3" PRId64 " ms\n",
+                        kills.size(), mode.c_str(), kills.back().lost, kills.back().oldest_ms,
+                        kills.back().verdict_ms);
             for (std::size_t i = 0; i < victims.size(); ++i) {
-                EXPECT_TRUE(soon([&] { return steps(run_of(victims[i].first)) > before[i]; })) << victims[i].first;
+                EXPECT_TRUE(soon([&] { return steps(run_of(victims[i].first)) > before[i]; }))
+                    << victims[i].first;
             }
         }
         EXPECT_EQ(wait(), 5) << errors();
@@ -85,8 +93,8 @@ TEST_F(RandomKills, fifty_random_moments) {
         worst.oldest_ms = std::max(worst.oldest_ms, kill.oldest_ms);
         worst.verdict_ms = std::max(worst.verdict_ms, kill.verdict_ms);
     }
-    std::printf("%zu kills: %" PRId64 " rows lost in all, at most %" PRId64 " in one run and %" PRId64 " ms old; verdict after %" PRId64
-                " ms at most\n",
+    std::printf("%zu kills: %" PRId64 " rows lost in all, at most %" PRId64 " in one run and %" PRId64
+                " ms old; verdict after %" PRId64 " ms at most\n",
                 kills.size(), lost, worst.lost, worst.oldest_ms, worst.verdict_ms);
     EXPECT_LT(worst.oldest_ms, 1000);
     EXPECT_LT(worst.verdict_ms, 1000);
