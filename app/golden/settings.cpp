@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "arguments.h"
+#include "engine/classic_optimizers.h"
 
 namespace mantissa::golden {
 namespace {
@@ -46,15 +47,53 @@ Optimizer make_adam(Arguments& arguments, std::vector<torch::Tensor> parameters)
     return is_decoupled ? adamw(std::move(parameters), options) : adam(std::move(parameters), options);
 }
 
+struct Classic {
+    const char* name;
+    double learning_rate, eps;  // Python's defaults
+    Optimizer (*make)(std::vector<torch::Tensor>, const ClassicOptions&);
+};
+constexpr Classic classics[] = {{"RMSprop", 1e-2, 1e-8, rmsprop}, {"Adagrad", 1e-2, 1e-10, adagrad},
+                                {"Adadelta", 1.0, 1e-6, adadelta}, {"Adamax", 2e-3, 1e-8, adamax},
+                                {"NAdam", 2e-3, 1e-8, nadam}, {"RAdam", 1e-3, 1e-8, radam}};
+
+Optimizer make_classic(const Classic& kind, Arguments& arguments, std::vector<torch::Tensor> parameters) {
+    const std::string& name = arguments.name();
+    ClassicOptions options;
+    options.learning_rate = arguments.number("lr", kind.learning_rate);
+    options.eps = arguments.number("eps", kind.eps);
+    options.weight_decay = arguments.number("weight_decay", 0);
+    options.maximize = arguments.truth("maximize", false);
+    for (const char* only : {"foreach", "capturable", "differentiable"}) arguments.only_default(only);
+    if (name == "RMSprop") {
+        options.smoothing = arguments.number("alpha", 0.99);
+        options.momentum = arguments.number("momentum", 0);
+        options.centered = arguments.truth("centered", false);
+    } else if (name == "Adadelta") {
+        options.smoothing = arguments.number("rho", 0.9);
+    } else if (name == "Adagrad") {
+        options.learning_rate_decay = arguments.number("lr_decay", 0);
+        options.initial_accumulator = arguments.number("initial_accumulator_value", 0);
+        arguments.only_default("fused");
+    } else {
+        const auto betas = arguments.numbers("betas", {0.9, 0.999});
+        if (betas.size() != 2) arguments.refuse("'betas' are not two numbers");
+        options.beta1 = betas[0];
+        options.beta2 = betas[1];
+        if (name != "Adamax") options.decoupled_weight_decay = arguments.truth("decoupled_weight_decay", false);
+        if (name == "NAdam") options.momentum_decay = arguments.number("momentum_decay", 4e-3);
+    }
+    arguments.finish();
+    return kind.make(std::move(parameters), options);
+}
+
 Scheduler make_one_cycle(Arguments& arguments, const Optimizer& optimizer) {
     OneCycleOptions options;
     options.max_lr = arguments.number("max_lr");
     options.total_steps = arguments.has("total_steps")
                               ? arguments.whole("total_steps")
                               : arguments.whole("epochs") * arguments.whole("steps_per_epoch");
-    if (arguments.has("total_steps")) {
-        static_cast<void>(arguments.has("epochs") || arguments.has("steps_per_epoch"));
-    }
+    static_cast<void>(arguments.has("epochs"));  // given beside total_steps, Python doesn't look at them
+    static_cast<void>(arguments.has("steps_per_epoch"));
     options.pct_start = arguments.number("pct_start", options.pct_start);
     const std::string strategy = arguments.text("anneal_strategy", "cos");
     if (strategy != "cos" && strategy != "linear") arguments.refuse("'anneal_strategy' is '" + strategy + "'");
@@ -99,7 +138,10 @@ Optimizer make_optimizer(const nlohmann::json& description, std::vector<torch::T
     Arguments arguments(description, "optimizer");
     if (arguments.name() == "SGD") return make_sgd(arguments, std::move(parameters));
     if (arguments.name() == "Adam" || arguments.name() == "AdamW") return make_adam(arguments, std::move(parameters));
-    arguments.refuse("this engine has SGD, Adam and AdamW");
+    for (const Classic& kind : classics) {
+        if (arguments.name() == kind.name) return make_classic(kind, arguments, std::move(parameters));
+    }
+    arguments.refuse("this engine has SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam and RAdam");
 }
 
 Scheduler make_scheduler(const nlohmann::json& description, const Optimizer& optimizer) {
