@@ -1,5 +1,6 @@
 #include "record/json_fields.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/numbers.h"
