@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 
 #include "judge/texts.h"
 #include "launch/run_lookup.h"
@@ -38,8 +39,10 @@ bool hasEnded(const RunEntry& entry) {
 }
 
 std::string decisionSentence(const Decision& decision, const std::string& language) {
-    if (const auto texts = text_catalogue(language)) {
-        if (auto text = texts.value()->fill("decisions." + decision.code, decision.values)) {
+    constexpr std::string_view prefix = "decision_";  // of the code; the catalogue's key goes without
+    const auto texts = text_catalogue(language);
+    if (texts && decision.code.starts_with(prefix)) {
+        if (auto text = texts.value()->fill("decisions." + decision.code.substr(prefix.size()), decision.values)) {
             return text.value();
         }
     }

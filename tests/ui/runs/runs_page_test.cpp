@@ -4,6 +4,7 @@
 #include <QAbstractItemModelTester>
 #include <QFile>
 #include <QLineEdit>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -103,6 +104,10 @@ class RunsPageTest : public QObject {
         QCOMPARE(entry.runs[1].state, RunState::StoppedNonfinite);
         QVERIFY(entry.runs[0].finalLoss.has_value());
         QVERIFY2(!entry.decisionText.empty(), "a decided comparison says its decision");
+        const auto chinese = scan.read(root, "zh");
+        QVERIFY(chinese.ok());
+        const QString sentence = QString::fromStdString(chinese->front().decisionText);
+        QVERIFY2(sentence.contains(QRegularExpression(QStringLiteral("[\\x{4e00}-\\x{9fff}]"))), qPrintable(sentence));
 
         QTemporaryDir others;
         {
