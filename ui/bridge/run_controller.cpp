@@ -22,7 +22,6 @@ void RunController::follow(const std::filesystem::path& folder) {
 
 void RunController::setThreadControl(RunControl* control) {
     m_thread = control;
-    m_isPaused = control && control->is_paused();
     Q_EMIT changed();
 }
 
@@ -46,7 +45,7 @@ QString RunController::reason() const {
     return tr("No program works on this run any more, so there is nothing to control.");
 }
 
-void RunController::pauseOrResume() { send(m_isPaused ? ControlCommand::Resume : ControlCommand::Pause); }
+void RunController::pauseOrResume() { send(isPaused() ? ControlCommand::Resume : ControlCommand::Pause); }
 
 void RunController::stepOnce() { send(ControlCommand::Step); }
 

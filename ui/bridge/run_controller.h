@@ -26,7 +26,8 @@ class RunController : public QObject {
     void leave();
 
     [[nodiscard]] bool isAvailable() const;
-    [[nodiscard]] bool isPaused() const { return m_isPaused; }
+    /// Also when a run paused itself (on_nonfinite = pause).
+    [[nodiscard]] bool isPaused() const { return m_thread ? m_thread->is_paused() : m_isPaused; }
     /// A sentence for the tool tip when it isn't available: nobody listens, or another window holds the control.
     [[nodiscard]] QString reason() const;
 

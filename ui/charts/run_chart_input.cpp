@@ -105,6 +105,18 @@ void RunChart::leaveEvent(QEvent* event) {
     QChartView::leaveEvent(event);
 }
 
+void RunChart::focusInEvent(QFocusEvent* event) {
+    QChartView::focusInEvent(event);
+    updateCursor();
+    viewport()->update();  // the focus frame
+}
+
+void RunChart::focusOutEvent(QFocusEvent* event) {
+    QChartView::focusOutEvent(event);
+    updateCursor();
+    viewport()->update();
+}
+
 const RunSeries* RunChart::longest() const {
     const RunSeries* best = nullptr;
     for (const ChartRun& run : m_runs) {

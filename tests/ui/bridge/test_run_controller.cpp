@@ -96,6 +96,8 @@ void TestRunController::threadIsControlledDirectly() {
     QVERIFY(control.is_paused() && controller.isPaused());
     controller.pauseOrResume();
     QVERIFY(!control.is_paused() && !controller.isPaused());
+    control.pause_here();  // the run itself, after a non-finite value
+    QVERIFY(controller.isPaused());
     controller.stop();
     QVERIFY(control.is_ending());
 }

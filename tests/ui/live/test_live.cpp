@@ -1,5 +1,6 @@
 // The Live page on recordings: what must never be hidden, and that everything can be reached by keyboard.
 #include <QAbstractButton>
+#include <QButtonGroup>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
@@ -250,12 +251,21 @@ void TestLive::everythingIsReachedByKeyboard() {
     Page p;
     const fixture::Comparison made = p.show(over());
     QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("✓ 300 / 300")), patience);
+    p.page.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&p.page));
     QSet<QWidget*> reached;
-    QWidget* next = &p.page;
-    for (int i = 0; i < 500; ++i) {
-        next = next->nextInFocusChain();
-        if (next->focusPolicy() & Qt::TabFocus) {
-            reached << next;
+    for (int i = 0; i < 80; ++i) {
+        QWidget* focused = QApplication::focusWidget();
+        QTest::keyClick(focused ? focused : &p.page, Qt::Key_Tab);
+        reached << QApplication::focusWidget();
+        const auto* choice = qobject_cast<QAbstractButton*>(QApplication::focusWidget());
+        if (choice && choice->group()) {  // Tab goes to the chosen one of a group, arrows to the others
+            QWidget* chosen = QApplication::focusWidget();
+            for (int k = 1; k < choice->group()->buttons().size(); ++k) {
+                QTest::keyClick(QApplication::focusWidget(), Qt::Key_Right);
+                reached << QApplication::focusWidget();
+            }
+            chosen->setFocus();
         }
     }
     for (QAbstractButton* button : p.page.findChildren<QAbstractButton*>()) {
@@ -265,7 +275,7 @@ void TestLive::everythingIsReachedByKeyboard() {
         }
     }
     for (RunChart* chart : p.page.findChildren<RunChart*>()) {
-        QVERIFY(reached.contains(chart));
+        QVERIFY2(!chart->isVisible() || reached.contains(chart), qPrintable(chart->accessibleName()));
         QVERIFY(!chart->accessibleName().isEmpty());
     }
 }
