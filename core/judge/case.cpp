@@ -18,7 +18,8 @@ Case::Case(const ComparisonEvidence& evidence) : m_evidence(evidence) {
 }
 
 const RunCase* Case::run(Precision mode) const {
-    const auto found = std::find_if(m_runs.begin(), m_runs.end(), [&](const RunCase& one) { return one.mode() == mode; });
+    const auto found =
+        std::find_if(m_runs.begin(), m_runs.end(), [&](const RunCase& one) { return one.mode() == mode; });
     return found == m_runs.end() ? nullptr : &*found;
 }
 

@@ -31,7 +31,8 @@ class Case {
     /// The run of mode `no`, once it has a step.
     [[nodiscard]] const RunCase* control() const;
     [[nodiscard]] ControlHealth control_health_until(std::optional<std::int64_t> step) const;
-    /// Healthy at that step, and then as far as it stays so: what is told of the control once a half run failed there.
+    /// Healthy at that step, and then as far as it stays so: what is told of the control once a half run
+    /// failed there.
     [[nodiscard]] ControlHealth control_health_from(std::int64_t step) const;
     [[nodiscard]] bool times_shared() const { return m_evidence.order == "at-once"; }
     [[nodiscard]] const ComparisonEvidence& evidence() const { return m_evidence; }

@@ -37,7 +37,8 @@ std::vector<double> log_ticks(double begin, double end) {
     if (last - first < 1) return linear_ticks(begin, end);
     const double stride = std::max(1.0, std::ceil((last - first) / wanted_ticks));
     std::vector<double> ticks;
-    for (double exponent = first; exponent <= last; exponent += stride) ticks.push_back(std::pow(10.0, exponent));
+    for (double exponent = first; exponent <= last; exponent += stride)
+        ticks.push_back(std::pow(10.0, exponent));
     return ticks;
 }
 
@@ -58,7 +59,9 @@ double Axis::pixel(double value) const {
     return pixel_begin + share * (pixel_end - pixel_begin);
 }
 
-std::vector<double> Axis::ticks() const { return log ? log_ticks(begin, end) : linear_ticks(begin, end); }
+std::vector<double> Axis::ticks() const {
+    return log ? log_ticks(begin, end) : linear_ticks(begin, end);
+}
 
 Axis value_axis(const Chart& chart) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -95,10 +98,14 @@ Axis value_axis(const Chart& chart) {
 
 std::string tick_text(double value, AxisFormat format) {
     switch (format) {
-        case AxisFormat::Scale: return "2^" + short_number(value);  // the line holds exponents
-        case AxisFormat::Bytes: return readable_bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
-        case AxisFormat::Percent: return readable_percent(value, 0);
-        case AxisFormat::Number: break;
+        case AxisFormat::Scale:
+            return "2^" + short_number(value);  // the line holds exponents
+        case AxisFormat::Bytes:
+            return readable_bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
+        case AxisFormat::Percent:
+            return readable_percent(value, 0);
+        case AxisFormat::Number:
+            break;
     }
     return short_number(value);
 }

@@ -16,7 +16,8 @@ struct Axis {
     [[nodiscard]] std::vector<double> ticks() const;
 };
 
-/// Over the finite values of all lines (positive ones on a logarithmic axis), with a little air; always a proper interval.
+/// Over the finite values of all lines (positive ones on a logarithmic axis), with a little air; always a
+/// proper interval.
 [[nodiscard]] Axis value_axis(const Chart& chart);
 [[nodiscard]] std::string tick_text(double value, AxisFormat format);
 

@@ -1,6 +1,7 @@
 #pragma once
-// Healthy control (design §10): loss below 10³ × its start, and the median gradient norm of the last 20 steps at most 10 × that of the
-// 20 before. "Only fp16" counts as a matter of range only while the control is healthy.
+// Healthy control (design §10): loss below 10³ × its start, and the median gradient norm of the last 20 steps
+// at most 10 × that of the 20 before. "Only fp16" counts as a matter of range only while the control is
+// healthy.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -26,6 +27,7 @@ struct ControlHealth {
 };
 
 /// Looks at the rows with step <= until (all without `until`).
-[[nodiscard]] ControlHealth control_health(const std::vector<StepRow>& steps, std::optional<std::int64_t> until = {});
+[[nodiscard]] ControlHealth control_health(const std::vector<StepRow>& steps,
+                                           std::optional<std::int64_t> until = {});
 
 }  // namespace mantissa

@@ -9,7 +9,7 @@
 namespace mantissa {
 namespace {
 
-constexpr double worth_it = 0.95;   // a ratio above that is no gain worth another precision
+constexpr double worth_it = 0.95;  // a ratio above that is no gain worth another precision
 constexpr double costs_more = 1.05;
 
 std::vector<Precision> half_modes(const Case& all) {
@@ -18,7 +18,8 @@ std::vector<Precision> half_modes(const Case& all) {
         if (mode != Precision::No) modes.push_back(mode);
     }
     for (const RunCase& one : all.runs()) {
-        if (one.is_half() && std::find(modes.begin(), modes.end(), one.mode()) == modes.end()) modes.push_back(one.mode());
+        if (one.is_half() && std::find(modes.begin(), modes.end(), one.mode()) == modes.end())
+            modes.push_back(one.mode());
     }
     return modes;
 }
@@ -33,12 +34,15 @@ DecisionDraft not_decidable(std::string code, std::vector<Fact> reasons, const c
 
 std::vector<Fact> all_reasons(const std::vector<GateResult>& results) {
     std::vector<Fact> reasons;
-    for (const GateResult& result : results) reasons.insert(reasons.end(), result.reasons.begin(), result.reasons.end());
+    for (const GateResult& result : results)
+        reasons.insert(reasons.end(), result.reasons.begin(), result.reasons.end());
     return reasons;
 }
 
-/// What forbids a decision before any mode is looked at: an unfair comparison, a control that is missing, bad or incomplete.
-std::optional<DecisionDraft> obstacle(const Case& all, const Fairness& fairness, const std::vector<Fact>& reasons) {
+/// What forbids a decision before any mode is looked at: an unfair comparison, a control that is missing, bad
+/// or incomplete.
+std::optional<DecisionDraft> obstacle(const Case& all, const Fairness& fairness,
+                                      const std::vector<Fact>& reasons) {
     if (fairness.known && !fairness.fair) return not_decidable("unfair", reasons, "fair");
     const RunCase* control = all.control();
     if (control == nullptr) return not_decidable("no_control", reasons, "control");
@@ -83,10 +87,13 @@ std::string names(const std::vector<GateResult>& results) {
 
 /// "bf16 ×1.48 / ×1.03": time and memory to the control.
 std::string costs(const std::vector<GateResult>& results) {
-    const auto ratio = [](const std::optional<double>& value) { return value ? "×" + readable_number(*value) : std::string("–"); };
+    const auto ratio = [](const std::optional<double>& value) {
+        return value ? "×" + readable_number(*value) : std::string("–");
+    };
     std::string text;
     for (const GateResult& result : results) {
-        text += (text.empty() ? "" : ", ") + std::string(to_string(result.mode)) + " " + ratio(result.time_ratio) + " / " + ratio(result.memory_ratio);
+        text += (text.empty() ? "" : ", ") + std::string(to_string(result.mode)) + " " +
+                ratio(result.time_ratio) + " / " + ratio(result.memory_ratio);
     }
     return text;
 }
@@ -104,7 +111,8 @@ void describe_no_gain(const Case& all, const std::vector<GateResult>& passed, De
     draft.values["emulated"] = names(emulated);
     draft.values["emulated_count"] = std::to_string(emulated.size());
     // Where both are native, bf16 is the one that needs no loss scale.
-    const bool has_bf16 = std::any_of(emulated.begin(), emulated.end(), [](const GateResult& one) { return one.mode == Precision::Bf16; });
+    const bool has_bf16 = std::any_of(emulated.begin(), emulated.end(),
+                                      [](const GateResult& one) { return one.mode == Precision::Bf16; });
     if (!emulated.empty()) draft.values["best"] = has_bf16 ? "bf16" : to_string(emulated.front().mode);
 }
 
@@ -139,23 +147,27 @@ DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std:
     return draft;
 }
 
-void add_what_would_change(const Case& all, const Fairness& fairness, const std::vector<GateResult>& results, DecisionDraft& draft) {
+void add_what_would_change(const Case& all, const Fairness& fairness, const std::vector<GateResult>& results,
+                           DecisionDraft& draft) {
     draft.would_change_it.push_back({"decisions.change.repetitions", {}});
     std::vector<Precision> emulated;
     for (const GateResult& result : results) {
         if (result.emulated && result.failed_at == Gate::Passed) emulated.push_back(result.mode);
     }
-    if (!emulated.empty()) draft.would_change_it.push_back({"decisions.change.native", {{"modes", mode_list(emulated)}}});
+    if (!emulated.empty())
+        draft.would_change_it.push_back({"decisions.change.native", {{"modes", mode_list(emulated)}}});
     for (const GateResult& result : results) {
         const RunCase* one = all.run(result.mode);
         if (result.failed_at != Gate::Range || one == nullptr) continue;
         const IncidentRow* incident = format_overflow(one->run.rows.incidents);
         std::string module = incident != nullptr ? incident->module : std::string();
-        if (module.empty() && one->run.trial && one->run.trial->headroom_bits && !(*one->run.trial->headroom_bits >= 0)) {
+        if (module.empty() && one->run.trial && one->run.trial->headroom_bits &&
+            !(*one->run.trial->headroom_bits >= 0)) {
             module = one->run.trial->headroom_module;
         }
         if (module.empty()) continue;
-        draft.would_change_it.push_back({"decisions.change.island", {{"mode", to_string(result.mode)}, {"module", module}}});
+        draft.would_change_it.push_back(
+            {"decisions.change.island", {{"mode", to_string(result.mode)}, {"module", module}}});
     }
     if (all.times_shared()) draft.would_change_it.push_back({"decisions.change.turns", {}});
     if (!fairness.known) draft.would_change_it.push_back({"decisions.change.fairness_unknown", {}});
@@ -174,19 +186,23 @@ std::optional<DecisionDraft> decide(const Case& all, const Fairness& fairness) {
     if (modes.empty() || !all_ended(all)) return {};
     std::vector<GateResult> results, passed, failed;
     for (const Precision mode : modes) results.push_back(pass_gates(all, mode));
-    for (const GateResult& result : results) (result.failed_at == Gate::Passed ? passed : failed).push_back(result);
+    for (const GateResult& result : results)
+        (result.failed_at == Gate::Passed ? passed : failed).push_back(result);
 
     const auto reasons = all_reasons(results);
     if (auto blocked = obstacle(all, fairness, reasons)) return blocked;
-    const auto unfinished = std::find_if(passed.begin(), passed.end(), [](const GateResult& one) { return !one.finished; });
+    const auto unfinished =
+        std::find_if(passed.begin(), passed.end(), [](const GateResult& one) { return !one.finished; });
     if (unfinished != passed.end()) {
         DecisionDraft draft = not_decidable("unfinished", reasons, "finish");
         draft.values["mode"] = to_string(unfinished->mode);
         return draft;
     }
     if (std::any_of(passed.begin(), passed.end(), [](const GateResult& one) { return !one.metric_known; })) {
-        const bool data = all.control()->run.summary.validation_samples > 0 && all.control()->run.summary.metric.has_value();
-        return not_decidable(data ? "no_ruler" : "no_validation", reasons, data ? "repetitions" : "validation");
+        const bool data = all.control()->run.summary.validation_samples > 0 &&
+                          all.control()->run.summary.metric.has_value();
+        return not_decidable(data ? "no_ruler" : "no_validation", reasons,
+                             data ? "repetitions" : "validation");
     }
     DecisionDraft draft = choose(all, passed, failed);
     draft.reasons = reasons;
@@ -197,8 +213,13 @@ std::optional<DecisionDraft> decide(const Case& all, const Fairness& fairness) {
 Result<Decision> fill_decision(const DecisionDraft& draft, const TextCatalogue& texts) {
     const auto text = texts.fill("decisions." + draft.code, draft.values);
     if (!text) return text.error();
-    return Decision{draft.mode, "decision_" + draft.code, draft.values, *text, fill_facts(draft.reasons, texts),
-                    draft.confidence, fill_facts(draft.would_change_it, texts)};
+    return Decision{draft.mode,
+                    "decision_" + draft.code,
+                    draft.values,
+                    *text,
+                    fill_facts(draft.reasons, texts),
+                    draft.confidence,
+                    fill_facts(draft.would_change_it, texts)};
 }
 
 }  // namespace mantissa

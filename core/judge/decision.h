@@ -1,6 +1,7 @@
 #pragma once
-// The decision of a comparison (design §5): gate 1 support of device and model, gate 2 range, gate 3 validation metric against the
-// control, then time and memory as measured. It may say "keep no" and "not decidable".
+// The decision of a comparison (design §5): gate 1 support of device and model, gate 2 range, gate 3
+// validation metric against the control, then time and memory as measured. It may say "keep no" and "not
+// decidable".
 #include <optional>
 #include <string>
 #include <vector>

@@ -18,13 +18,16 @@ constexpr double worth_telling_bits = 24;
 bool pass_support(const Case& all, Precision mode, GateResult& result) {
     const RunCase* one = all.run(mode);
     const auto& trials = all.evidence().trials;
-    const auto trial = std::find_if(trials.begin(), trials.end(), [&](const TrialReport& t) { return t.mode == mode; });
+    const auto trial =
+        std::find_if(trials.begin(), trials.end(), [&](const TrialReport& t) { return t.mode == mode; });
     const bool refused = trial != trials.end() && !trial->runs && !trial->refusal.empty();
     if (one == nullptr || one->figures.attempts == 0) {
         if (refused) {
-            result.reasons.push_back(mode_fact("decisions.reason.refused", mode, {{"reason", trial->refusal}}));
+            result.reasons.push_back(
+                mode_fact("decisions.reason.refused", mode, {{"reason", trial->refusal}}));
         } else if (one != nullptr && !one->run.summary.state_reason.empty()) {
-            result.reasons.push_back(mode_fact("decisions.reason.not_started", mode, {{"reason", one->run.summary.state_reason}}));
+            result.reasons.push_back(
+                mode_fact("decisions.reason.not_started", mode, {{"reason", one->run.summary.state_reason}}));
         } else {
             result.reasons.push_back(mode_fact("decisions.reason.no_run", mode));
         }
@@ -32,19 +35,22 @@ bool pass_support(const Case& all, Precision mode, GateResult& result) {
     }
     const RunSummary& summary = one->run.summary;
     if (summary.effective != mode) {
-        result.reasons.push_back(mode_fact("decisions.reason.not_effective", mode, {{"effective", to_string(summary.effective)}}));
+        result.reasons.push_back(
+            mode_fact("decisions.reason.not_effective", mode, {{"effective", to_string(summary.effective)}}));
         return false;
     }
     if (summary.state == RunState::Lost || summary.state == RunState::Failed) {
-        result.reasons.push_back(mode_fact("decisions.reason.lost", mode,
-                                           {{"steps", readable_count(summary.steps)},
-                                            {"state", to_string(summary.state)},
-                                            {"reason", summary.state_reason.empty() ? "-" : summary.state_reason}}));
+        result.reasons.push_back(
+            mode_fact("decisions.reason.lost", mode,
+                      {{"steps", readable_count(summary.steps)},
+                       {"state", to_string(summary.state)},
+                       {"reason", summary.state_reason.empty() ? "-" : summary.state_reason}}));
         return false;
     }
     result.emulated = summary.support == Support::Emulated;
-    result.reasons.push_back(mode_fact(result.emulated ? "decisions.reason.emulated" : "decisions.reason.native", mode,
-                                       {{"device", summary.device}}));
+    result.reasons.push_back(
+        mode_fact(result.emulated ? "decisions.reason.emulated" : "decisions.reason.native", mode,
+                  {{"device", summary.device}}));
     return true;
 }
 
@@ -53,10 +59,11 @@ bool pass_range(const RunCase& one, GateResult& result) {
     const RunFigures& figures = one.figures;
     const Precision mode = one.mode();
     if (const auto bad = figures.first_bad_step()) {
-        result.reasons.push_back(mode_fact("decisions.reason.nonfinite", mode,
-                                           {{"step", readable_count(*bad)},
-                                            {"bad", readable_count(std::max<std::int64_t>(1, figures.nonfinite_losses))},
-                                            {"attempts", readable_count(figures.attempts)}}));
+        result.reasons.push_back(
+            mode_fact("decisions.reason.nonfinite", mode,
+                      {{"step", readable_count(*bad)},
+                       {"bad", readable_count(std::max<std::int64_t>(1, figures.nonfinite_losses))},
+                       {"attempts", readable_count(figures.attempts)}}));
         return false;
     }
     if (figures.faults > 0) {
@@ -68,16 +75,20 @@ bool pass_range(const RunCase& one, GateResult& result) {
     }
     const auto& trial = one.run.trial;
     if (trial && trial->runs && trial->headroom_bits && !(*trial->headroom_bits >= 0)) {
-        result.reasons.push_back(mode_fact("decisions.reason.no_headroom", mode,
-                                           {{"where", trial->headroom_module.empty() ? "-" : trial->headroom_module}}));
+        result.reasons.push_back(
+            mode_fact("decisions.reason.no_headroom", mode,
+                      {{"where", trial->headroom_module.empty() ? "-" : trial->headroom_module}}));
         return false;
     }
-    result.reasons.push_back(mode_fact("decisions.reason.in_range", mode,
-                                       {{"attempts", readable_count(figures.attempts)}, {"probing", readable_count(figures.probing)}}));
+    result.reasons.push_back(mode_fact(
+        "decisions.reason.in_range", mode,
+        {{"attempts", readable_count(figures.attempts)}, {"probing", readable_count(figures.probing)}}));
     // The range of bf16 is that of fp32: over a hundred bits of headroom are no reason for anything.
-    if (trial && trial->headroom_bits && *trial->headroom_bits < worth_telling_bits && !trial->headroom_module.empty()) {
-        result.reasons.push_back(mode_fact("decisions.reason.headroom", mode,
-                                           {{"bits", readable_number(*trial->headroom_bits, 2)}, {"where", trial->headroom_module}}));
+    if (trial && trial->headroom_bits && *trial->headroom_bits < worth_telling_bits &&
+        !trial->headroom_module.empty()) {
+        result.reasons.push_back(mode_fact(
+            "decisions.reason.headroom", mode,
+            {{"bits", readable_number(*trial->headroom_bits, 2)}, {"where", trial->headroom_module}}));
     }
     return true;
 }
@@ -97,12 +108,14 @@ bool pass_metric(const RunCase& one, const RunCase& control, GateResult& result)
         return true;
     }
     const bool worse = !metric->same() && metric->difference() < 0;
-    const char* key = worse ? "decisions.reason.metric_worse"
-                            : metric->same() ? "decisions.reason.metric_same" : "decisions.reason.metric_better";
-    result.reasons.push_back(mode_fact(key, one.mode(), {{"metric", readable_percent(metric->value)},
-                                                         {"control", readable_percent(metric->control)},
-                                                         {"noise", readable_number(100 * metric->noise, 2)},
-                                                         {"samples", readable_count(metric->samples)}}));
+    const char* key = worse            ? "decisions.reason.metric_worse"
+                      : metric->same() ? "decisions.reason.metric_same"
+                                       : "decisions.reason.metric_better";
+    result.reasons.push_back(mode_fact(key, one.mode(),
+                                       {{"metric", readable_percent(metric->value)},
+                                        {"control", readable_percent(metric->control)},
+                                        {"noise", readable_number(100 * metric->noise, 2)},
+                                        {"samples", readable_count(metric->samples)}}));
     return !worse;
 }
 
@@ -110,7 +123,8 @@ void measure_cost(const Case& all, const RunCase& one, const RunCase& control, G
     const RunSummary& mine = one.run.summary;
     const RunSummary& theirs = control.run.summary;
     if (result.emulated) {
-        result.reasons.push_back(mode_fact("decisions.reason.speed_not_judged", one.mode(), {{"device", mine.device}}));
+        result.reasons.push_back(
+            mode_fact("decisions.reason.speed_not_judged", one.mode(), {{"device", mine.device}}));
     } else if (all.times_shared()) {
         result.reasons.push_back(mode_fact("decisions.reason.times_shared", one.mode()));
     } else if (mine.step_ms_median && theirs.step_ms_median && *theirs.step_ms_median > 0) {
@@ -121,12 +135,13 @@ void measure_cost(const Case& all, const RunCase& one, const RunCase& control, G
                                             {"control_ms", readable_number(*theirs.step_ms_median)}}));
     }
     if (mine.memory_peak_bytes > 0 && theirs.memory_peak_bytes > 0) {
-        result.memory_ratio = static_cast<double>(mine.memory_peak_bytes) / static_cast<double>(theirs.memory_peak_bytes);
-        result.reasons.push_back(
-            mode_fact("decisions.reason.memory", one.mode(),
-                      {{"ratio", readable_number(*result.memory_ratio)},
-                       {"bytes", readable_bytes(static_cast<std::uint64_t>(mine.memory_peak_bytes))},
-                       {"control_bytes", readable_bytes(static_cast<std::uint64_t>(theirs.memory_peak_bytes))}}));
+        result.memory_ratio =
+            static_cast<double>(mine.memory_peak_bytes) / static_cast<double>(theirs.memory_peak_bytes);
+        result.reasons.push_back(mode_fact(
+            "decisions.reason.memory", one.mode(),
+            {{"ratio", readable_number(*result.memory_ratio)},
+             {"bytes", readable_bytes(static_cast<std::uint64_t>(mine.memory_peak_bytes))},
+             {"control_bytes", readable_bytes(static_cast<std::uint64_t>(theirs.memory_peak_bytes))}}));
     }
 }
 

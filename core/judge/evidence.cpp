@@ -19,13 +19,16 @@ nlohmann::json at_path(const nlohmann::json& root, std::initializer_list<const c
     return *node;
 }
 
-std::string text_of(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
+std::string text_of(const nlohmann::json& value) {
+    return value.is_string() ? value.get<std::string>() : std::string();
+}
 
 std::string source_of(const nlohmann::json& sources, const std::string& field) {
     if (!sources.is_object() || !sources.contains(field)) return {};
     const auto& entry = sources.at(field);
     if (!entry.is_object()) return text_of(entry);
-    const std::string source = text_of(at_path(entry, {"source"})), detail = text_of(at_path(entry, {"detail"}));
+    const std::string source = text_of(at_path(entry, {"source"})),
+                      detail = text_of(at_path(entry, {"detail"}));
     return detail.empty() ? source : source + " " + detail;
 }
 
@@ -106,8 +109,9 @@ Result<ComparisonEvidence> load_comparison_evidence(const ComparisonRecord& reco
             if (!first_problem) first_problem = run.error();
             continue;
         }
-        const auto trial = std::find_if(record.trials.begin(), record.trials.end(),
-                                        [&](const TrialReport& one) { return one.mode == run->summary.mode; });
+        const auto trial =
+            std::find_if(record.trials.begin(), record.trials.end(),
+                         [&](const TrialReport& one) { return one.mode == run->summary.mode; });
         if (!run->trial && trial != record.trials.end()) run->trial = *trial;
         evidence.runs.push_back(std::move(run).value());
     }

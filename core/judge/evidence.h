@@ -13,7 +13,8 @@
 
 namespace mantissa {
 
-/// The few settings of plan.json that verdicts speak of. Read tolerantly: a plan of an older version still answers.
+/// The few settings of plan.json that verdicts speak of. Read tolerantly: a plan of an older version still
+/// answers.
 struct PlanFacts {
     std::optional<double> learning_rate, loss_scale_floor;
     std::string on_nonfinite;
@@ -29,15 +30,16 @@ struct RunEvidence {
 };
 
 struct ComparisonEvidence {
-    std::vector<RunEvidence> runs;     // in the order of modes
-    std::vector<Precision> modes;      // asked for; a mode that was refused has no run
+    std::vector<RunEvidence> runs;  // in the order of modes
+    std::vector<Precision> modes;   // asked for; a mode that was refused has no run
     std::vector<TrialReport> trials;
     std::string order = "turns";
 };
 
 [[nodiscard]] PlanFacts plan_facts(const std::string& plan_json);
 Result<RunEvidence> load_run_evidence(const std::filesystem::path& run_folder);
-/// Runs whose folder can't be read are left out (their summary would be empty); a comparison without a readable run is an error.
+/// Runs whose folder can't be read are left out (their summary would be empty); a comparison without a
+/// readable run is an error.
 Result<ComparisonEvidence> load_comparison_evidence(const ComparisonRecord& record);
 
 }  // namespace mantissa

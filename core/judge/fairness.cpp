@@ -13,8 +13,9 @@ constexpr std::array<const char*, 4> hash_names{"initial_state", "data", "sample
 
 /// What belongs to one run by its nature, or is what the comparison varies.
 constexpr std::array<std::string_view, 16> run_specific{
-    "hashes", "mode",       "mixed_precision", "requested", "effective",  "support", "support_reason", "reason",
-    "choice", "precision",  "process_id",      "pid",       "started_ns", "time",    "run_dir",        "name"};
+    "hashes",         "mode",   "mixed_precision", "requested", "effective",  "support",
+    "support_reason", "reason", "choice",          "precision", "process_id", "pid",
+    "started_ns",     "time",   "run_dir",         "name"};
 
 using Settings = std::map<std::string, std::string>;
 
@@ -53,7 +54,8 @@ void compare_hashes(const Environment& first, const Environment& other, Fairness
     for (const char* name : hash_names) {
         if (first.hashes.at(name) == other.hashes.at(name)) continue;
         finding.fair = false;
-        finding.differences.push_back({std::string("fairness.") + name, {{"first", first.mode}, {"other", other.mode}}});
+        finding.differences.push_back(
+            {std::string("fairness.") + name, {{"first", first.mode}, {"other", other.mode}}});
     }
 }
 
@@ -61,12 +63,13 @@ void compare_settings(const Environment& first, const Environment& other, Fairne
     for (const auto& [name, value] : first.settings) {
         const auto theirs = other.settings.find(name);
         if (theirs != other.settings.end() && theirs->second == value) continue;
-        finding.differences.push_back({"fairness.setting",
-                                       {{"setting", name},
-                                        {"first", first.mode},
-                                        {"first_value", value},
-                                        {"other", other.mode},
-                                        {"other_value", theirs == other.settings.end() ? "-" : theirs->second}}});
+        finding.differences.push_back(
+            {"fairness.setting",
+             {{"setting", name},
+              {"first", first.mode},
+              {"first_value", value},
+              {"other", other.mode},
+              {"other_value", theirs == other.settings.end() ? "-" : theirs->second}}});
     }
 }
 

@@ -18,8 +18,12 @@ Finding::Finding(std::string code_of, std::string severity_of, std::string mode_
     if (!mode.empty()) values["mode"] = mode;
 }
 
-Finding& Finding::what(std::string variant) { return set("what", std::move(variant)); }
-Finding& Finding::next(std::string variant) { return set("next", std::move(variant)); }
+Finding& Finding::what(std::string variant) {
+    return set("what", std::move(variant));
+}
+Finding& Finding::next(std::string variant) {
+    return set("next", std::move(variant));
+}
 
 Finding& Finding::set(const std::string& name, std::string text) {
     values[name] = std::move(text);
@@ -30,7 +34,9 @@ Finding& Finding::set_if(const std::string& name, const std::optional<std::strin
     return text ? set(name, *text) : *this;
 }
 
-Finding& Finding::count(const std::string& name, std::int64_t value) { return set(name, readable_count(value)); }
+Finding& Finding::count(const std::string& name, std::int64_t value) {
+    return set(name, readable_count(value));
+}
 
 Finding& Finding::number(const std::string& name, const std::optional<double>& value) {
     return value ? set(name, readable_number(*value)) : *this;
@@ -52,7 +58,12 @@ Result<std::string> verdict_text(const Verdict& verdict, const TextCatalogue& te
 std::vector<Verdict> fill_findings(const std::vector<Finding>& findings, const TextCatalogue& texts) {
     std::vector<Verdict> verdicts;
     for (const Finding& finding : findings) {
-        Verdict verdict{finding.code, finding.severity, finding.mode, finding.values, fill_facts(finding.facts, texts), {}};
+        Verdict verdict{finding.code,
+                        finding.severity,
+                        finding.mode,
+                        finding.values,
+                        fill_facts(finding.facts, texts),
+                        {}};
         const auto text = verdict_text(verdict, texts);
         if (!text) continue;
         verdict.text = *text;

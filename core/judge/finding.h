@@ -1,6 +1,6 @@
 #pragma once
-// What rules give: codes and numbers without words. `fill_*` turns them into sentences of one language. A finding whose text can't be
-// filled is dropped: a verdict without its numbers isn't shown.
+// What rules give: codes and numbers without words. `fill_*` turns them into sentences of one language. A
+// finding whose text can't be filled is dropped: a verdict without its numbers isn't shown.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,8 +17,9 @@ struct Fact {
     TextValues values;
 };
 
-/// The text of a verdict is two sentences: verdicts.<code>.what[.<variant>] and verdicts.<code>.next[.<variant>]. The variants travel in
-/// the values `what` and `next`, so that a reader of the record can fill it again in another language.
+/// The text of a verdict is two sentences: verdicts.<code>.what[.<variant>] and
+/// verdicts.<code>.next[.<variant>]. The variants travel in the values `what` and `next`, so that a reader of
+/// the record can fill it again in another language.
 struct Finding {
     std::string code, severity, mode;
     TextValues values;
@@ -28,14 +29,16 @@ struct Finding {
     Finding& what(std::string variant);
     Finding& next(std::string variant);
     Finding& set(const std::string& name, std::string text);
-    Finding& set_if(const std::string& name, const std::optional<std::string>& text);  // empty: stays unfilled
+    Finding& set_if(const std::string& name,
+                    const std::optional<std::string>& text);  // empty: stays unfilled
     Finding& count(const std::string& name, std::int64_t number);
     Finding& number(const std::string& name, const std::optional<double>& number);
     Finding& fact(std::string key, TextValues fact_values);
 };
 
 [[nodiscard]] Result<std::string> verdict_text(const Verdict& verdict, const TextCatalogue& texts);
-[[nodiscard]] std::vector<Verdict> fill_findings(const std::vector<Finding>& findings, const TextCatalogue& texts);
+[[nodiscard]] std::vector<Verdict> fill_findings(const std::vector<Finding>& findings,
+                                                 const TextCatalogue& texts);
 [[nodiscard]] std::vector<std::string> fill_facts(const std::vector<Fact>& facts, const TextCatalogue& texts);
 
 }  // namespace mantissa

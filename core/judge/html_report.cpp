@@ -55,31 +55,38 @@ std::string header_html(const Subject& subject, const std::string& title, const 
     std::string html = html::text_element("h1", title);
     if (!subject.evidence.runs.empty()) {
         const RunSummary& run = subject.evidence.runs.front().summary;
-        const std::string device = run.device_name.empty() ? run.device : run.device + " (" + run.device_name + ")";
-        html += html::text_element("p", word(texts, "report.subtitle", {{"model", or_dash(run.model)},
-                                                                        {"dataset", or_dash(run.dataset)},
-                                                                        {"device", or_dash(device)},
-                                                                        {"time", readable_time(subject.record.started_ns)}}), "quiet");
+        const std::string device =
+            run.device_name.empty() ? run.device : run.device + " (" + run.device_name + ")";
+        html += html::text_element("p",
+                                   word(texts, "report.subtitle",
+                                        {{"model", or_dash(run.model)},
+                                         {"dataset", or_dash(run.dataset)},
+                                         {"device", or_dash(device)},
+                                         {"time", readable_time(subject.record.started_ns)}}),
+                                   "quiet");
     }
     if (subject.comparison) {
         std::string order = subject.record.order;
         if (!subject.record.order_reason.empty()) order += " (" + subject.record.order_reason + ")";
         const std::string key = "report.state." + subject.record.state;
         const std::string state = texts.has(key) ? word(texts, key) : subject.record.state;
-        html += html::text_element("p", word(texts, "report.ended", {{"state", state}, {"order", order}}), "quiet");
+        html += html::text_element("p", word(texts, "report.ended", {{"state", state}, {"order", order}}),
+                                   "quiet");
     }
     return html::element("header", html);
 }
 
 std::string named_section(const TextCatalogue& texts, const char* name, const std::string& inner) {
-    return inner.empty() ? std::string() : html::section(word(texts, std::string("report.section.") + name), inner);
+    return inner.empty() ? std::string()
+                         : html::section(word(texts, std::string("report.section.") + name), inner);
 }
 
 std::string page(const Subject& subject, const TextCatalogue& texts) {
     const std::string& name = subject.record.name.empty() ? subject.record.id : subject.record.name;
     const std::string mode = subject.record.modes.empty() ? "" : to_string(subject.record.modes.front());
-    const std::string title = subject.comparison ? word(texts, "report.title.comparison", {{"name", name}})
-                                                 : word(texts, "report.title.run", {{"name", name}, {"mode", mode}});
+    const std::string title = subject.comparison
+                                  ? word(texts, "report.title.comparison", {{"name", name}})
+                                  : word(texts, "report.title.run", {{"name", name}, {"mode", mode}});
     std::string plan = subject.record.plan_json;
     if (plan.empty() && !subject.evidence.runs.empty()) plan = subject.evidence.runs.front().plan_json;
     std::string body = header_html(subject, title, texts);
@@ -92,28 +99,35 @@ std::string page(const Subject& subject, const TextCatalogue& texts) {
     body += named_section(texts, "environment", environment_html(subject.evidence, texts));
     body += named_section(texts, "settings", settings_html(plan, texts));
     body += named_section(texts, "steps", steps_html(subject.evidence, texts));
-    body += html::element("footer", html::text_element("p", word(texts, "report.made_by", {{"version", version}}), "quiet"));
+    body += html::element(
+        "footer", html::text_element("p", word(texts, "report.made_by", {{"version", version}}), "quiet"));
     const std::string language = texts.language() == "zh" ? "zh-Hans" : "en";
-    return "<!DOCTYPE html>\n<html lang=\"" + language + "\">\n<head>\n<meta charset=\"utf-8\">\n"
+    return "<!DOCTYPE html>\n<html lang=\"" + language +
+           "\">\n<head>\n<meta charset=\"utf-8\">\n"
            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<meta name=\"color-scheme\" content=\"light dark\">\n" +
-           html::text_element("title", title + " – Mantissa") + "\n<style>\n" + report_style() + "</style>\n</head>\n<body>\n<main>\n" +
-           body + "</main>\n</body>\n</html>\n";
+           html::text_element("title", title + " – Mantissa") + "\n<style>\n" + report_style() +
+           "</style>\n</head>\n<body>\n<main>\n" + body + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace
 
-Result<std::filesystem::path> write_html_report(const std::filesystem::path& folder, std::string_view language,
+Result<std::filesystem::path> write_html_report(const std::filesystem::path& folder,
+                                                std::string_view language,
                                                 const std::filesystem::path& output) {
     const auto texts = text_catalogue(language);
     if (!texts) return texts.error();
     std::error_code problem;
     const bool comparison = std::filesystem::exists(folder / "comparison.json", problem);
-    auto subject = comparison ? read_comparison_subject(folder, language) : read_run_subject(folder, language);
+    auto subject =
+        comparison ? read_comparison_subject(folder, language) : read_run_subject(folder, language);
     if (!subject) return subject.error();
     auto target = std::filesystem::absolute(output.empty() ? folder / "report.html" : output, problem);
-    if (problem) return Error{ErrorCode::InputOutput, "no absolute path for " + output.string() + ": " + problem.message(), {}};
-    if (auto written = write_file_atomically(target, page(*subject, **texts)); !written) return written.error();
+    if (problem)
+        return Error{
+            ErrorCode::InputOutput, "no absolute path for " + output.string() + ": " + problem.message(), {}};
+    if (auto written = write_file_atomically(target, page(*subject, **texts)); !written)
+        return written.error();
     return target;
 }
 

@@ -7,16 +7,28 @@ std::string escaped(std::string_view text) {
     result.reserve(text.size());
     for (const char character : text) {
         switch (character) {
-            case '&': result += "&amp;"; break;
-            case '<': result += "&lt;"; break;
-            case '>': result += "&gt;"; break;
-            case '"': result += "&quot;"; break;
-            case '\'': result += "&#39;"; break;
+            case '&':
+                result += "&amp;";
+                break;
+            case '<':
+                result += "&lt;";
+                break;
+            case '>':
+                result += "&gt;";
+                break;
+            case '"':
+                result += "&quot;";
+                break;
+            case '\'':
+                result += "&#39;";
+                break;
             default: {
                 const auto code = static_cast<unsigned char>(character);
                 const bool forbidden = (code < 0x20 && code != '\n' && code != '\t') || code == 0x7f;
-                if (forbidden) result += "\xEF\xBF\xBD";
-                else result += character;
+                if (forbidden)
+                    result += "\xEF\xBF\xBD";
+                else
+                    result += character;
             }
         }
     }
@@ -37,7 +49,8 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
                   const std::vector<std::string>& head_classes) {
     std::string cells;
     for (std::size_t i = 0; i < head.size(); ++i) {
-        const std::string css_class = i < head_classes.size() ? " class=\"" + escaped(head_classes[i]) + "\"" : "";
+        const std::string css_class =
+            i < head_classes.size() ? " class=\"" + escaped(head_classes[i]) + "\"" : "";
         cells += "<th scope=\"col\"" + css_class + ">" + escaped(head[i]) + "</th>";
     }
     std::string html = "<thead><tr>" + cells + "</tr></thead><tbody>";

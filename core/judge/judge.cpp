@@ -14,7 +14,8 @@ namespace mantissa {
 
 namespace {
 
-/// The runs that a run is judged beside: those of its comparison, as long as that is there, else itself alone.
+/// The runs that a run is judged beside: those of its comparison, as long as that is there, else itself
+/// alone.
 ComparisonEvidence companions_of(RunEvidence run) {
     ComparisonEvidence evidence;
     const std::filesystem::path runs = std::filesystem::absolute(run.summary.run_dir).parent_path();
@@ -39,11 +40,14 @@ Result<JudgedRun> judge_run(const std::filesystem::path& run_folder, std::string
     const RunSummary summary = run->summary;
     const ComparisonEvidence evidence = companions_of(std::move(run).value());
     std::vector<Finding> findings = apply_rules(Case(evidence));
-    std::erase_if(findings, [&](const Finding& finding) { return !finding.mode.empty() && finding.mode != to_string(summary.mode); });
+    std::erase_if(findings, [&](const Finding& finding) {
+        return !finding.mode.empty() && finding.mode != to_string(summary.mode);
+    });
     return JudgedRun{summary, fill_findings(findings, **texts)};
 }
 
-Result<ComparisonRecord> judge_comparison(const std::filesystem::path& comparison_folder, std::string_view language) {
+Result<ComparisonRecord> judge_comparison(const std::filesystem::path& comparison_folder,
+                                          std::string_view language) {
     auto record = read_comparison(comparison_folder);
     if (!record) return record.error();
     const auto evidence = load_comparison_evidence(*record);
@@ -51,7 +55,8 @@ Result<ComparisonRecord> judge_comparison(const std::filesystem::path& compariso
     return judge_evidence(std::move(record).value(), *evidence, language);
 }
 
-Result<ComparisonRecord> judge_evidence(ComparisonRecord record, const ComparisonEvidence& evidence, std::string_view language) {
+Result<ComparisonRecord> judge_evidence(ComparisonRecord record, const ComparisonEvidence& evidence,
+                                        std::string_view language) {
     const auto texts = text_catalogue(language);
     if (!texts) return texts.error();
     const Case all(evidence);
@@ -69,7 +74,8 @@ Result<ComparisonRecord> judge_evidence(ComparisonRecord record, const Compariso
 Result<void> write_verdicts(const std::filesystem::path& run_folder, const std::vector<Verdict>& verdicts) {
     auto list = nlohmann::json::array();
     for (const Verdict& verdict : verdicts) list.push_back(to_json(verdict));
-    return write_file_atomically(RunFolder{run_folder}.verdicts(), nlohmann::json{{"version", 1}, {"verdicts", list}}.dump(2) + "\n");
+    return write_file_atomically(RunFolder{run_folder}.verdicts(),
+                                 nlohmann::json{{"version", 1}, {"verdicts", list}}.dump(2) + "\n");
 }
 
 Result<std::vector<Verdict>> read_verdicts(const std::filesystem::path& run_folder) {

@@ -22,7 +22,9 @@ std::string filled(const TextCatalogue& texts, const Sentence& sentence) {
     return text ? *text : describe(text.error());
 }
 
-bool goes_on(const LiveRunState& run) { return !is_end_state(run.state) && run.state != RunState::Queued; }
+bool goes_on(const LiveRunState& run) {
+    return !is_end_state(run.state) && run.state != RunState::Queued;
+}
 
 TextValues base_values(const LiveRunState& run) {
     return {{"mode", to_string(run.mode)},
@@ -42,15 +44,20 @@ Sentence state_sentence(const LiveRunState& run) {
     if (run.first_nonfinite_step) {
         values["step"] = readable_count(*run.first_nonfinite_step);
         const std::string ending = has_limit ? "_where" : "";
-        if (run.state == RunState::StoppedNonfinite) return {"headlines.stopped_nonfinite" + ending, values, "error", 90};
-        if (run.state == RunState::Paused) return {"headlines.paused_nonfinite" + ending, values, "error", 85};
-        if (run.state != RunState::Lost && run.state != RunState::Failed) return {"headlines.nonfinite" + ending, values, "error", 80};
+        if (run.state == RunState::StoppedNonfinite)
+            return {"headlines.stopped_nonfinite" + ending, values, "error", 90};
+        if (run.state == RunState::Paused)
+            return {"headlines.paused_nonfinite" + ending, values, "error", 85};
+        if (run.state != RunState::Lost && run.state != RunState::Failed)
+            return {"headlines.nonfinite" + ending, values, "error", 80};
     }
     switch (run.state) {
         case RunState::Lost:
-            return {run.state_reason.empty() ? "headlines.lost" : "headlines.lost_reason", values, "error", 100};
+            return {run.state_reason.empty() ? "headlines.lost" : "headlines.lost_reason", values, "error",
+                    100};
         case RunState::Failed:
-            return {run.state_reason.empty() ? "headlines.failed" : "headlines.failed_reason", values, "error", 95};
+            return {run.state_reason.empty() ? "headlines.failed" : "headlines.failed_reason", values,
+                    "error", 95};
         case RunState::StoppedNonfinite:
             return {"headlines.stopped_nonfinite_unknown", values, "error", 90};
         case RunState::Interrupted:
@@ -70,8 +77,8 @@ Sentence state_sentence(const LiveRunState& run) {
 }
 
 /// "no, fp16 and bf16" in the words of the language.
-std::string joined_modes(const std::vector<LiveRunState>& runs, const TextCatalogue& texts, bool (*wanted)(const LiveRunState&),
-                         std::size_t& count) {
+std::string joined_modes(const std::vector<LiveRunState>& runs, const TextCatalogue& texts,
+                         bool (*wanted)(const LiveRunState&), std::size_t& count) {
     std::vector<std::string> names;
     for (const LiveRunState& run : runs) {
         if (wanted(run)) names.emplace_back(to_string(run.mode));
@@ -79,7 +86,9 @@ std::string joined_modes(const std::vector<LiveRunState>& runs, const TextCatalo
     count = names.size();
     std::string list;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (i > 0) list += filled(texts, {i + 1 == names.size() ? "headlines.list.and" : "headlines.list.comma", {}, "", 0});
+        if (i > 0)
+            list += filled(
+                texts, {i + 1 == names.size() ? "headlines.list.and" : "headlines.list.comma", {}, "", 0});
         list += names[i];
     }
     return list;
@@ -87,14 +96,17 @@ std::string joined_modes(const std::vector<LiveRunState>& runs, const TextCatalo
 
 Sentence calm_sentence(const std::vector<LiveRunState>& runs, const TextCatalogue& texts) {
     const auto all_in = [&](RunState state) {
-        return std::all_of(runs.begin(), runs.end(), [&](const LiveRunState& run) { return run.state == state; });
+        return std::all_of(runs.begin(), runs.end(),
+                           [&](const LiveRunState& run) { return run.state == state; });
     };
     std::size_t count = 0;
-    TextValues values{{"modes", joined_modes(runs, texts, [](const LiveRunState&) { return true; }, count)}};
+    TextValues values{{"modes", joined_modes(
+                                    runs, texts, [](const LiveRunState&) { return true; }, count)}};
     values["count"] = std::to_string(count);
     if (all_in(RunState::Finished)) return {"headlines.finished", values, "ok", 0};
     if (all_in(RunState::Queued)) return {"headlines.queued", values, "ok", 0};
-    if (std::any_of(runs.begin(), runs.end(), [](const LiveRunState& run) { return run.state == RunState::Trial; })) {
+    if (std::any_of(runs.begin(), runs.end(),
+                    [](const LiveRunState& run) { return run.state == RunState::Trial; })) {
         return {"headlines.trial", values, "ok", 0};
     }
     std::int64_t steps = 0, planned = 0, probing = 0;
@@ -112,9 +124,17 @@ Sentence calm_sentence(const std::vector<LiveRunState>& runs, const TextCatalogu
 }  // namespace
 
 LiveRunState live_run_state(const RunSummary& summary, const std::vector<IncidentRow>& incidents) {
-    LiveRunState state{summary.mode, summary.state, summary.state_reason, summary.steps, summary.planned_steps,
-                       summary.first_nonfinite_step, summary.skipped_probing, summary.skipped_fault, {}};
-    if (const IncidentRow* found = format_overflow(incidents)) state.where = place_name(found->module, found->op);
+    LiveRunState state{summary.mode,
+                       summary.state,
+                       summary.state_reason,
+                       summary.steps,
+                       summary.planned_steps,
+                       summary.first_nonfinite_step,
+                       summary.skipped_probing,
+                       summary.skipped_fault,
+                       {}};
+    if (const IncidentRow* found = format_overflow(incidents))
+        state.where = place_name(found->module, found->op);
     return state;
 }
 
@@ -133,13 +153,17 @@ LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_vi
     LiveHeadline headline{filled(**texts, worst), worst.severity};
     if (worst.weight == 0) return headline;
     const std::string gap = (*texts)->language() == "zh" ? "" : " ";
-    if (others > 0) headline.text += gap + filled(**texts, {"headlines.others", {{"count", std::to_string(others)}}, "", 0});
+    if (others > 0)
+        headline.text +=
+            gap + filled(**texts, {"headlines.others", {{"count", std::to_string(others)}}, "", 0});
     std::size_t count = 0;
     // A run with a bad value that goes on (mark) is what the first sentence is about.
     const auto fine = [](const LiveRunState& run) { return goes_on(run) && state_sentence(run).weight == 0; };
     const std::string going = joined_modes(runs, **texts, fine, count);
     if (count > 0) {
-        headline.text += gap + filled(**texts, {"headlines.go_on", {{"modes", going}, {"count", std::to_string(count)}}, "", 0});
+        headline.text +=
+            gap +
+            filled(**texts, {"headlines.go_on", {{"modes", going}, {"count", std::to_string(count)}}, "", 0});
     }
     return headline;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// While a comparison (or a run) goes on: one sentence for the window's headline. It says the worst thing first.
+// While a comparison (or a run) goes on: one sentence for the window's headline. It says the worst thing
+// first.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,8 @@ struct LiveHeadline {
     std::string severity = "ok";  // ok note warning error
 };
 
-[[nodiscard]] LiveRunState live_run_state(const RunSummary& summary, const std::vector<IncidentRow>& incidents);
+[[nodiscard]] LiveRunState live_run_state(const RunSummary& summary,
+                                          const std::vector<IncidentRow>& incidents);
 [[nodiscard]] LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_view language);
 
 }  // namespace mantissa

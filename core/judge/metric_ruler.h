@@ -1,5 +1,6 @@
 #pragma once
-// Without repetitions of the control, "equal" means within two binomial standard errors of the validation set (design §10).
+// Without repetitions of the control, "equal" means within two binomial standard errors of the validation set
+// (design §10).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,11 +17,12 @@ struct MetricComparison {
     [[nodiscard]] bool same() const { return difference() <= noise && difference() >= -noise; }
 };
 
-/// Two binomial standard errors of a share measured on that many samples. At 0 and 1 one sample counts as uncertain, since the plain
-/// formula would call a difference of a single sample significant.
+/// Two binomial standard errors of a share measured on that many samples. At 0 and 1 one sample counts as
+/// uncertain, since the plain formula would call a difference of a single sample significant.
 [[nodiscard]] double two_standard_errors(double share, std::int64_t samples);
 
-/// Empty unless both runs finished the same number of steps and have an accuracy on the same number of samples.
+/// Empty unless both runs finished the same number of steps and have an accuracy on the same number of
+/// samples.
 [[nodiscard]] std::optional<MetricComparison> compare_accuracy(const RunCase& run, const RunCase& control);
 
 }  // namespace mantissa

@@ -20,7 +20,8 @@ OverflowDetail overflow_detail(const IncidentRow& incident) {
     OverflowDetail detail;
     const auto json = nlohmann::json::parse(incident.detail_json, nullptr, false);
     if (!json.is_object()) return detail;
-    if (const auto dtype = json.find("dtype"); dtype != json.end() && dtype->is_string()) detail.dtype = *dtype;
+    if (const auto dtype = json.find("dtype"); dtype != json.end() && dtype->is_string())
+        detail.dtype = *dtype;
     if (const auto result = json.find("result"); result != json.end()) {
         if (const auto number = number_from_json(*result)) detail.result = value_text(*number);
     }
@@ -28,7 +29,10 @@ OverflowDetail overflow_detail(const IncidentRow& incident) {
         for (const auto& operand : *operands) {
             const auto number = number_from_json(operand);
             if (!number || !std::isfinite(*number)) return {"", detail.result, detail.dtype};
-            detail.operands += (detail.operands.empty() ? "" : incident.op == "mul" ? " × " : ", ") + value_text(*number);
+            detail.operands += (detail.operands.empty() ? ""
+                                : incident.op == "mul"  ? " × "
+                                                        : ", ") +
+                               value_text(*number);
         }
     }
     return detail;

@@ -13,7 +13,8 @@ struct OverflowDetail {
 };
 
 [[nodiscard]] OverflowDetail overflow_detail(const IncidentRow& incident);
-/// The first overflow of the format of the mode, with its place: not of fp32, in which the loss and the islands are computed.
+/// The first overflow of the format of the mode, with its place: not of fp32, in which the loss and the
+/// islands are computed.
 [[nodiscard]] const IncidentRow* format_overflow(const std::vector<IncidentRow>& incidents);
 
 }  // namespace mantissa

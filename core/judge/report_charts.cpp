@@ -73,11 +73,16 @@ std::string chart_html(const Chart& chart, const TextCatalogue& texts) {
     const DrawnChart drawn = draw_chart(chart);
     std::string note = chart.log_y ? word(texts, "report.chart.log") : std::string();
     const auto add = [&](const std::string& text) { note += (note.empty() ? "" : " · ") + text; };
-    if (!chart.marks.empty()) add(word(texts, "report.chart.marks", {{"count", readable_count(static_cast<std::int64_t>(chart.marks.size()))}}));
-    if (drawn.not_drawn > 0) add(word(texts, "report.chart.not_drawn", {{"count", readable_count(drawn.not_drawn)}}));
+    if (!chart.marks.empty())
+        add(word(texts, "report.chart.marks",
+                 {{"count", readable_count(static_cast<std::int64_t>(chart.marks.size()))}}));
+    if (drawn.not_drawn > 0)
+        add(word(texts, "report.chart.not_drawn", {{"count", readable_count(drawn.not_drawn)}}));
     if (drawn.decimated) add(word(texts, "report.chart.decimated"));
-    return html::element("figure", html::element("figcaption", html::text_element("b", chart.title) + " " +
-                                                                   html::text_element("span", note, "quiet")) + drawn.svg);
+    return html::element("figure",
+                         html::element("figcaption", html::text_element("b", chart.title) + " " +
+                                                         html::text_element("span", note, "quiet")) +
+                             drawn.svg);
 }
 
 std::string ledger_legend(const TextCatalogue& texts) {
@@ -96,11 +101,14 @@ std::vector<LedgerSpan> ledger_spans(const std::vector<StepRow>& steps) {
     for (const StepRow& row : steps) {
         const auto step = static_cast<double>(row.step);
         const LedgerKind kind = kind_of(row);
-        if (!spans.empty() && spans.back().kind == kind && spans.back().to + 1 == step) spans.back().to = step;
-        else spans.push_back({step, step, kind});
+        if (!spans.empty() && spans.back().kind == kind && spans.back().to + 1 == step)
+            spans.back().to = step;
+        else
+            spans.push_back({step, step, kind});
     }
     // Broad applied spans first, so that a single bad step is drawn over its neighbours.
-    std::stable_partition(spans.begin(), spans.end(), [](const LedgerSpan& span) { return span.kind == LedgerKind::Applied; });
+    std::stable_partition(spans.begin(), spans.end(),
+                          [](const LedgerSpan& span) { return span.kind == LedgerKind::Applied; });
     return spans;
 }
 
@@ -113,16 +121,18 @@ Chart loss_chart(const ComparisonEvidence& evidence, const TextCatalogue& texts)
         const std::string mode = to_string(run.summary.mode);
         LedgerLine ledger{mode, mode, {}, ledger_spans(run.rows.steps)};
         if (run.summary.skipped_probing + run.summary.skipped_fault > 0) {
-            ledger.note = word(texts, "report.chart.skips", {{"probing", readable_count(run.summary.skipped_probing)},
-                                                             {"faults", readable_count(run.summary.skipped_fault)}});
+            ledger.note = word(texts, "report.chart.skips",
+                               {{"probing", readable_count(run.summary.skipped_probing)},
+                                {"faults", readable_count(run.summary.skipped_fault)}});
         }
         chart.ledger.push_back(std::move(ledger));
         for (const StepRow& row : run.rows.steps) {
             if (kind_of(row) != LedgerKind::Nonfinite) continue;
-            chart.marks.push_back({static_cast<double>(row.step),
-                                   word(texts, "report.chart.first_mark", {{"step", readable_count(row.step)},
-                                                                           {"mode", mode},
-                                                                           {"value", nonfinite_name(row.loss)}})});
+            chart.marks.push_back(
+                {static_cast<double>(row.step), word(texts, "report.chart.first_mark",
+                                                     {{"step", readable_count(row.step)},
+                                                      {"mode", mode},
+                                                      {"value", nonfinite_name(row.loss)}})});
         }
     }
     return chart;
@@ -140,9 +150,11 @@ Chart validation_chart(const ComparisonEvidence& evidence, const TextCatalogue& 
         ChartLine line = empty_line(run);
         line.dots = true;
         const auto& rows = run.rows.evaluations;
-        const bool fp32 = std::any_of(rows.begin(), rows.end(), [](const EvaluationRow& row) { return row.precision == "fp32"; });
+        const bool fp32 = std::any_of(rows.begin(), rows.end(),
+                                      [](const EvaluationRow& row) { return row.precision == "fp32"; });
         for (const EvaluationRow& row : rows) {
-            if (row.split != "validation" || row.metric != metric || (fp32 && row.precision != "fp32")) continue;
+            if (row.split != "validation" || row.metric != metric || (fp32 && row.precision != "fp32"))
+                continue;
             line.x.push_back(static_cast<double>(row.step));
             line.y.push_back(row.value);
         }
@@ -178,7 +190,8 @@ std::string charts_html(const ComparisonEvidence& evidence, const TextCatalogue&
     const Chart loss = loss_chart(evidence, texts);
     if (loss.lines.empty()) return {};
     std::string html = chart_html(loss, texts) + ledger_legend(texts);
-    for (const Chart& chart : {validation_chart(evidence, texts), scale_chart(evidence, texts), memory_chart(evidence, texts)}) {
+    for (const Chart& chart :
+         {validation_chart(evidence, texts), scale_chart(evidence, texts), memory_chart(evidence, texts)}) {
         if (!chart.lines.empty()) html += chart_html(chart, texts);
     }
     return html;

@@ -17,7 +17,9 @@ std::string word(const TextCatalogue& texts, std::string_view key, const TextVal
     return text ? *text : std::string(key);
 }
 
-std::string or_dash(std::string text) { return text.empty() ? "–" : text; }
+std::string or_dash(std::string text) {
+    return text.empty() ? "–" : text;
+}
 
 namespace {
 
@@ -42,7 +44,9 @@ std::vector<std::string> columns(const TextCatalogue& texts, std::initializer_li
     return head;
 }
 
-Cell mode_cell(Precision mode) { return {to_string(mode), std::string("mode ") + to_string(mode)}; }
+Cell mode_cell(Precision mode) {
+    return {to_string(mode), std::string("mode ") + to_string(mode)};
+}
 
 /// A figure and, for a half run, its ratio to the control.
 std::string with_ratio(const std::string& text, double mine, double theirs, bool is_control) {
@@ -60,7 +64,8 @@ std::string time_text(const RunSummary& run, const RunSummary* control, const Te
     if (!run.step_ms_median) return "–";
     const std::string text = readable_number(*run.step_ms_median);
     if (run.mode == Precision::No || control == nullptr || !control->step_ms_median) return text;
-    if (run.support == Support::Emulated) return text + " (" + word(texts, "report.column.speed_not_judged") + ")";
+    if (run.support == Support::Emulated)
+        return text + " (" + word(texts, "report.column.speed_not_judged") + ")";
     return with_ratio(text, *run.step_ms_median, *control->step_ms_median, false);
 }
 
@@ -88,9 +93,10 @@ std::vector<Cell> run_cells(const RunSummary& run, const RunSummary* control, co
             {metric_text(run.metric_name, run.metric), ""},
             {metric_text(run.metric_name, run.best_metric), ""},
             {time_text(run, control, texts), ""},
-            {run.memory_peak_bytes > 0 ? with_ratio(readable_bytes(static_cast<std::uint64_t>(run.memory_peak_bytes)), memory,
-                                                    control_memory, run.mode == Precision::No)
-                                       : "–",
+            {run.memory_peak_bytes > 0
+                 ? with_ratio(readable_bytes(static_cast<std::uint64_t>(run.memory_peak_bytes)), memory,
+                              control_memory, run.mode == Precision::No)
+                 : "–",
              ""},
             {run.run_dir.string(), "quiet"}};
 }
@@ -107,9 +113,11 @@ std::string decision_html(const ComparisonRecord& record, const TextCatalogue& t
     const Decision& decision = *record.decision;
     std::string html = html::text_element("p", decision.text, "decision");
     const std::string confidence = word(texts, "report.confidence." + decision.confidence);
-    html += html::text_element("p", word(texts, "report.decision.confidence", {{"confidence", confidence}}), "quiet");
+    html += html::text_element("p", word(texts, "report.decision.confidence", {{"confidence", confidence}}),
+                               "quiet");
     html += html::text_element("h3", word(texts, "report.decision.reasons")) + html::list(decision.reasons);
-    return html + html::text_element("h3", word(texts, "report.decision.change")) + html::list(decision.would_change_it);
+    return html + html::text_element("h3", word(texts, "report.decision.change")) +
+           html::list(decision.would_change_it);
 }
 
 std::string verdicts_html(const std::vector<Verdict>& verdicts, const TextCatalogue& texts) {
@@ -119,7 +127,8 @@ std::string verdicts_html(const std::vector<Verdict>& verdicts, const TextCatalo
         const std::string severity = word(texts, "report.severity." + verdict.severity);
         std::string card = html::text_element("span", severity, "badge " + verdict.severity) + " " +
                            html::text_element("code", verdict.code);
-        if (!verdict.mode.empty()) card += " " + html::text_element("span", verdict.mode, "mode " + verdict.mode);
+        if (!verdict.mode.empty())
+            card += " " + html::text_element("span", verdict.mode, "mode " + verdict.mode);
         card += html::text_element("p", verdict.text);
         if (!verdict.evidence.empty()) card += html::list(verdict.evidence);
         html += html::element("article", card, verdict.severity) + "\n";
@@ -129,8 +138,9 @@ std::string verdicts_html(const std::vector<Verdict>& verdicts, const TextCatalo
 
 std::string runs_html(const ComparisonEvidence& evidence, const TextCatalogue& texts) {
     // Runs side by side as columns: there are at most four, and a figure is read across them.
-    const auto names = columns(texts, {"mode", "requested", "effective", "support", "state", "steps", "applied", "probing", "faults",
-                                       "nonfinite", "first_nonfinite", "loss", "scale", "metric", "best", "time", "memory", "run"});
+    const auto names = columns(
+        texts, {"mode", "requested", "effective", "support", "state", "steps", "applied", "probing", "faults",
+                "nonfinite", "first_nonfinite", "loss", "scale", "metric", "best", "time", "memory", "run"});
     std::vector<std::string> head{names.front()}, classes{""};
     std::vector<std::vector<Cell>> rows(names.size() - 1);
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back({names[i + 1], "quiet"});
@@ -143,10 +153,12 @@ std::string runs_html(const ComparisonEvidence& evidence, const TextCatalogue& t
     return html::table(head, rows, classes);
 }
 
-std::string fairness_html(const ComparisonRecord& record, const ComparisonEvidence& evidence, const TextCatalogue& texts) {
+std::string fairness_html(const ComparisonRecord& record, const ComparisonEvidence& evidence,
+                          const TextCatalogue& texts) {
     if (evidence.runs.size() < 2) return {};
     const char* answer = !record.fairness.known ? "unknown" : record.fairness.fair ? "yes" : "no";
-    std::string html = html::text_element("p", word(texts, std::string("report.fair.") + answer), record.fairness.fair ? "" : "bad_cell");
+    std::string html = html::text_element("p", word(texts, std::string("report.fair.") + answer),
+                                          record.fairness.fair ? "" : "bad_cell");
     if (!record.fairness.differences.empty()) html += html::list(record.fairness.differences);
     return html;
 }
@@ -161,25 +173,36 @@ std::string trials_html(const ComparisonEvidence& evidence, const TextCatalogue&
     if (trials.empty()) return {};
     std::vector<std::vector<Cell>> rows;
     for (const TrialReport& trial : trials) {
-        const std::string runs = trial.runs ? word(texts, "report.trial.yes") : word(texts, "report.trial.refused", {{"reason", trial.refusal}});
+        const std::string runs = trial.runs
+                                     ? word(texts, "report.trial.yes")
+                                     : word(texts, "report.trial.refused", {{"reason", trial.refusal}});
         const auto bits = trial.headroom_bits;
-        rows.push_back({mode_cell(trial.mode),
-                        {runs, trial.runs ? "" : "bad_cell"},
-                        {trial.runs ? readable_number(trial.step_ms) : "–", "n"},
-                        {trial.runs ? readable_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(0, trial.memory_peak_bytes))) : "–", "n"},
-                        {trial.runs ? readable_count(trial.op_kinds_half) + " / " + readable_count(trial.op_kinds) : "–", "n"},
-                        {share(trial.multiply_adds_half, trial.multiply_adds), "n"},
-                        {bits ? word(texts, "report.trial.bits", {{"bits", number(bits, 3)}}) : "–", bits && !(*bits >= 0) ? "n bad_cell" : "n"},
-                        {or_dash(trial.headroom_module), ""}});
+        rows.push_back(
+            {mode_cell(trial.mode),
+             {runs, trial.runs ? "" : "bad_cell"},
+             {trial.runs ? readable_number(trial.step_ms) : "–", "n"},
+             {trial.runs ? readable_bytes(
+                               static_cast<std::uint64_t>(std::max<std::int64_t>(0, trial.memory_peak_bytes)))
+                         : "–",
+              "n"},
+             {trial.runs ? readable_count(trial.op_kinds_half) + " / " + readable_count(trial.op_kinds) : "–",
+              "n"},
+             {share(trial.multiply_adds_half, trial.multiply_adds), "n"},
+             {bits ? word(texts, "report.trial.bits", {{"bits", number(bits, 3)}}) : "–",
+              bits && !(*bits >= 0) ? "n bad_cell" : "n"},
+             {or_dash(trial.headroom_module), ""}});
     }
-    return html::table(columns(texts, {"mode", "runs", "time", "memory", "half_ops", "half_madds", "headroom", "where"}), rows);
+    return html::table(
+        columns(texts, {"mode", "runs", "time", "memory", "half_ops", "half_madds", "headroom", "where"}),
+        rows);
 }
 
 std::string steps_html(const ComparisonEvidence& evidence, const TextCatalogue& texts) {
     std::string html;
     for (const RunEvidence& run : evidence.runs) {
         const auto& steps = run.rows.steps;
-        TextValues values{{"mode", to_string(run.summary.mode)}, {"count", readable_count(static_cast<std::int64_t>(steps.size()))}};
+        TextValues values{{"mode", to_string(run.summary.mode)},
+                          {"count", readable_count(static_cast<std::int64_t>(steps.size()))}};
         if (steps.size() > most_steps_in_page) {
             values["path"] = RunFolder{run.summary.run_dir}.database().string();
             html += html::text_element("p", word(texts, "report.steps.too_many", values));
@@ -187,7 +210,9 @@ std::string steps_html(const ComparisonEvidence& evidence, const TextCatalogue& 
         }
         std::string csv = step_csv_header() + "\n";
         for (const StepRow& row : steps) csv += step_csv_line(row) + "\n";
-        html += html::element("details", html::text_element("summary", word(texts, "report.steps.open", values)) + html::text_element("pre", csv));
+        html +=
+            html::element("details", html::text_element("summary", word(texts, "report.steps.open", values)) +
+                                         html::text_element("pre", csv));
     }
     return html;
 }

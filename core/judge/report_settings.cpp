@@ -13,14 +13,17 @@ namespace {
 using html::Cell;
 using Flat = std::map<std::string, std::string>;
 
-std::string plain(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string plain(const nlohmann::json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 void flatten(const nlohmann::json& node, const std::string& path, Flat& flat) {
     if (!node.is_object()) {
         flat[path] = plain(node);
         return;
     }
-    for (const auto& [name, value] : node.items()) flatten(value, path.empty() ? name : path + "." + name, flat);
+    for (const auto& [name, value] : node.items())
+        flatten(value, path.empty() ? name : path + "." + name, flat);
 }
 
 Flat flattened(const std::string& text) {
@@ -40,15 +43,20 @@ std::string overruled_text(const nlohmann::json& source) {
     std::string text;
     for (const auto& entry : source.at("overruled")) {
         if (!entry.is_object()) continue;
-        const auto part = [&](const char* name) { return entry.contains(name) ? plain(entry.at(name)) : std::string(); };
-        text += (text.empty() ? "" : "; ") + part("value") + " (" + part("source") + " " + part("detail") + ")";
+        const auto part = [&](const char* name) {
+            return entry.contains(name) ? plain(entry.at(name)) : std::string();
+        };
+        text +=
+            (text.empty() ? "" : "; ") + part("value") + " (" + part("source") + " " + part("detail") + ")";
     }
     return text;
 }
 
 std::string source_text(const nlohmann::json& source) {
     if (!source.is_object()) return plain(source);
-    const auto part = [&](const char* name) { return source.contains(name) ? plain(source.at(name)) : std::string(); };
+    const auto part = [&](const char* name) {
+        return source.contains(name) ? plain(source.at(name)) : std::string();
+    };
     return part("detail").empty() ? part("source") : part("source") + " " + part("detail");
 }
 
@@ -88,11 +96,14 @@ std::string settings_html(const std::string& plan_json, const TextCatalogue& tex
     std::vector<std::vector<Cell>> rows;
     for (const auto& [name, value] : plan) {
         const bool known = sources.is_object() && sources.contains(name);
-        rows.push_back({{name, ""}, {value, ""}, {known ? source_text(sources.at(name)) : "", ""},
+        rows.push_back({{name, ""},
+                        {value, ""},
+                        {known ? source_text(sources.at(name)) : "", ""},
                         {known ? overruled_text(sources.at(name)) : "", "bad_cell"}});
     }
     std::vector<std::string> head;
-    for (const char* name : {"setting", "value", "source", "overruled"}) head.push_back(word(texts, std::string("report.column.") + name));
+    for (const char* name : {"setting", "value", "source", "overruled"})
+        head.push_back(word(texts, std::string("report.column.") + name));
     return html::table(head, rows) + html::text_element("p", word(texts, "report.defaults"), "quiet");
 }
 

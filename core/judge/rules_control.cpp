@@ -1,4 +1,5 @@
-// When the control is bad too: data, learning rate or model (design rule 14). And weights that took in a bad value.
+// When the control is bad too: data, learning rate or model (design rule 14). And weights that took in a bad
+// value.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -22,7 +23,8 @@ std::optional<FirstFailure> first_half_failure(const Case& all) {
     return first;
 }
 
-/// How far the control had grown when the first run failed (the control itself included); at its end when none failed.
+/// How far the control had grown when the first run failed (the control itself included); at its end when
+/// none failed.
 ControlHealth health_at_first_failure(const Case& all) {
     auto step = all.control()->figures.trouble_step();
     if (const auto half = first_half_failure(all); half && (!step || half->step < *step)) step = half->step;
@@ -42,7 +44,9 @@ bool tell_log(const IncidentRow& incident, Finding& finding) {
     return true;
 }
 
-bool control_diverged(const Case& all) { return all.control() != nullptr && health_at_first_failure(all).grown(); }
+bool control_diverged(const Case& all) {
+    return all.control() != nullptr && health_at_first_failure(all).grown();
+}
 
 }  // namespace
 
@@ -52,13 +56,17 @@ std::vector<Finding> learning_rate(const Case& all) {
     const auto half = first_half_failure(all);
     const auto control_step = all.control()->figures.trouble_step();
     const bool by_loss = health.loss_growth && *health.loss_growth >= ControlHealth::loss_limit;
-    if (!by_loss && !half && !control_step) return {};  // a rising norm alone, with nothing broken, is no news
+    if (!by_loss && !half && !control_step)
+        return {};  // a rising norm alone, with nothing broken, is no news
     Finding finding("learning_rate", "error", "");
     finding.number("growth", by_loss ? health.loss_growth : health.norm_growth).count("steps", health.steps);
     if (half) finding.set("first_mode", half->run->mode_name()).count("first_step", half->step);
     if (control_step) finding.count("control_step", *control_step);
     const std::string quantity = by_loss ? "" : "norm_";
-    finding.what(quantity + (half && control_step ? "both" : half ? "half" : control_step ? "control" : "grown"));
+    finding.what(quantity + (half && control_step ? "both"
+                             : half               ? "half"
+                             : control_step       ? "control"
+                                                  : "grown"));
     const auto rate = all.control()->run.plan.learning_rate;
     finding.next(rate ? "rate" : "plain");
     if (rate) finding.set("lr", to_text(*rate)).set("half_lr", to_text(*rate / 2));
@@ -77,13 +85,15 @@ std::vector<Finding> not_precision(const Case& all) {
         finding.what("gradient");
         if (loss) finding.what("gradient_then_loss").count("loss_step", *loss);
     } else {
-        finding.what("loss").set("value", std::isnan(figures.first_nonfinite_value.value_or(NAN)) ? "NaN" : "Inf");
+        finding.what("loss").set("value",
+                                 std::isnan(figures.first_nonfinite_value.value_or(NAN)) ? "NaN" : "Inf");
     }
     finding.next("plain");
     for (const IncidentRow& incident : control->run.rows.incidents) {
         const std::string place = place_name(incident.module, incident.op);
         if (incident.step != step) continue;
-        if (place.empty() && !incident.tensor.empty() && incident.phase == "backward") finding.set("tensor", incident.tensor).next("tensor");
+        if (place.empty() && !incident.tensor.empty() && incident.phase == "backward")
+            finding.set("tensor", incident.tensor).next("tensor");
         if (place.empty()) continue;
         finding.set("where", place).next(tell_log(incident, finding) ? "log" : "where");
         return {finding};
@@ -99,7 +109,8 @@ std::vector<Finding> survived_by_skipping(const Case& all) {
     if (!bad) return findings;
     for (const RunCase& one : all.runs()) {
         const auto& steps = one.run.rows.steps;
-        if (!one.is_half() || steps.empty() || !std::isfinite(steps.back().loss) || one.figures.persistent) continue;
+        if (!one.is_half() || steps.empty() || !std::isfinite(steps.back().loss) || one.figures.persistent)
+            continue;
         bool skipped_there = false;
         for (const StepRow& row : steps) skipped_there |= row.step == *bad && row.skipped;
         if (!skipped_there || steps.back().step <= *bad) continue;
@@ -120,8 +131,10 @@ std::vector<Finding> weights_poisoned(const Case& all) {
         if ((incident == nullptr && !one.run.summary.poisoned) || !step) continue;
         Finding finding("weights_poisoned", "error", one.mode_name());
         finding.count("step", *step).count("after", one.figures.attempts - *step - 1);
-        if (incident != nullptr && !incident->tensor.empty()) finding.set("tensor", incident->tensor).what("tensor");
-        else finding.what("plain");
+        if (incident != nullptr && !incident->tensor.empty())
+            finding.set("tensor", incident->tensor).what("tensor");
+        else
+            finding.what("plain");
         findings.push_back(std::move(finding));
     }
     return findings;

@@ -1,4 +1,5 @@
-// Time and memory as measured, with the ratio to `no`. An emulated mode's speed is never judged (design rule 6).
+// Time and memory as measured, with the ratio to `no`. An emulated mode's speed is never judged (design rule
+// 6).
 #include "base/numbers.h"
 #include "judge/verdict_rules.h"
 
@@ -41,10 +42,11 @@ std::vector<Finding> memory_not_lower(const Case& all) {
     for (const RunCase& one : all.runs()) {
         const auto mine = one.run.summary.memory_peak_bytes, theirs = control->run.summary.memory_peak_bytes;
         if (!comparable(one, *control) || mine <= 0 || theirs <= 0 || mine < theirs) continue;
-        findings.push_back(Finding("memory_not_lower", "note", one.mode_name())
-                               .set("memory", readable_bytes(static_cast<std::uint64_t>(mine)))
-                               .set("control", readable_bytes(static_cast<std::uint64_t>(theirs)))
-                               .set("ratio", readable_number(static_cast<double>(mine) / static_cast<double>(theirs))));
+        findings.push_back(
+            Finding("memory_not_lower", "note", one.mode_name())
+                .set("memory", readable_bytes(static_cast<std::uint64_t>(mine)))
+                .set("control", readable_bytes(static_cast<std::uint64_t>(theirs)))
+                .set("ratio", readable_number(static_cast<double>(mine) / static_cast<double>(theirs))));
     }
     return findings;
 }

@@ -19,7 +19,8 @@ std::optional<MetricComparison> compare_accuracy(const RunCase& run, const RunCa
     const RunSummary& mine = run.run.summary;
     const RunSummary& theirs = control.run.summary;
     if (!run.finished() || !control.finished() || mine.steps != theirs.steps) return {};
-    if (mine.metric_name != "accuracy" || theirs.metric_name != "accuracy" || !mine.metric || !theirs.metric) return {};
+    if (mine.metric_name != "accuracy" || theirs.metric_name != "accuracy" || !mine.metric || !theirs.metric)
+        return {};
     if (!std::isfinite(*mine.metric) || !std::isfinite(*theirs.metric)) return {};
     if (mine.validation_samples <= 0 || mine.validation_samples != theirs.validation_samples) return {};
     MetricComparison comparison{*mine.metric, *theirs.metric, 0, mine.validation_samples};
@@ -30,7 +31,8 @@ std::optional<MetricComparison> compare_accuracy(const RunCase& run, const RunCa
 namespace rules {
 namespace {
 
-Finding metric_finding(const char* code, const char* severity, const RunCase& one, const MetricComparison& metric) {
+Finding metric_finding(const char* code, const char* severity, const RunCase& one,
+                       const MetricComparison& metric) {
     Finding finding(code, severity, one.mode_name());
     finding.set("metric", readable_percent(metric.value)).set("control", readable_percent(metric.control));
     finding.set("noise", readable_number(100 * metric.noise, 2)).count("samples", metric.samples);
@@ -62,7 +64,8 @@ std::vector<Finding> for_each_metric(const Case& all, Make make) {
     const RunCase* control = all.control();
     if (control == nullptr || control->figures.in_trouble()) return findings;
     for (const RunCase& one : all.runs()) {
-        if (!one.is_half() || one.figures.in_trouble()) continue;  // the article's order: a broken run has no metric to compare
+        if (!one.is_half() || one.figures.in_trouble())
+            continue;  // the article's order: a broken run has no metric to compare
         if (const auto metric = compare_accuracy(one, *control)) make(one, *metric, findings);
     }
     return findings;
@@ -71,20 +74,23 @@ std::vector<Finding> for_each_metric(const Case& all, Make make) {
 }  // namespace
 
 std::vector<Finding> differs(const Case& all) {
-    return for_each_metric(all, [](const RunCase& one, const MetricComparison& metric, std::vector<Finding>& findings) {
-        if (metric.same()) return;
-        const bool worse = metric.difference() < 0;
-        findings.push_back(metric_finding("differs", worse ? "warning" : "note", one, metric).what(worse ? "worse" : "better"));
-    });
+    return for_each_metric(
+        all, [](const RunCase& one, const MetricComparison& metric, std::vector<Finding>& findings) {
+            if (metric.same()) return;
+            const bool worse = metric.difference() < 0;
+            findings.push_back(metric_finding("differs", worse ? "warning" : "note", one, metric)
+                                   .what(worse ? "worse" : "better"));
+        });
 }
 
 std::vector<Finding> same_within_noise(const Case& all) {
-    return for_each_metric(all, [&](const RunCase& one, const MetricComparison& metric, std::vector<Finding>& findings) {
-        if (!metric.same()) return;
-        Finding finding = metric_finding("same_within_noise", "ok", one, metric);
-        advise_cost(all, one, finding);
-        findings.push_back(std::move(finding));
-    });
+    return for_each_metric(
+        all, [&](const RunCase& one, const MetricComparison& metric, std::vector<Finding>& findings) {
+            if (!metric.same()) return;
+            Finding finding = metric_finding("same_within_noise", "ok", one, metric);
+            advise_cost(all, one, finding);
+            findings.push_back(std::move(finding));
+        });
 }
 
 }  // namespace rules

@@ -23,13 +23,16 @@ std::optional<OpKinds> op_kinds(const RunCase& one) {
         all.insert(row.op);
         if (is_half_dtype(row.dtype)) half.insert(row.op);
     }
-    if (!all.empty()) return OpKinds{static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(half.size())};
+    if (!all.empty())
+        return OpKinds{static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(half.size())};
     const auto& trial = one.run.trial;
     if (trial && trial->runs && trial->op_kinds > 0) return OpKinds{trial->op_kinds, trial->op_kinds_half};
     return {};
 }
 
-bool is_loss_op(std::string_view op) { return op.find("_loss") != std::string_view::npos || op.find("cross_entropy") == 0; }
+bool is_loss_op(std::string_view op) {
+    return op.find("_loss") != std::string_view::npos || op.find("cross_entropy") == 0;
+}
 
 }  // namespace
 
@@ -59,8 +62,10 @@ std::vector<Finding> loss_in_half(const Case& all) {
     for (const RunCase& one : all.runs()) {
         for (const OpDtypeRow& row : one.run.rows.op_dtypes) {
             if (row.phase != "forward" || !is_half_dtype(row.dtype) || !is_loss_op(row.op)) continue;
-            findings.push_back(
-                Finding("loss_in_half", "warning", one.mode_name()).set("op", row.op).set("dtype", row.dtype).count("calls", row.calls));
+            findings.push_back(Finding("loss_in_half", "warning", one.mode_name())
+                                   .set("op", row.op)
+                                   .set("dtype", row.dtype)
+                                   .count("calls", row.calls));
             break;
         }
     }

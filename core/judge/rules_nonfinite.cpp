@@ -9,8 +9,9 @@
 namespace mantissa {
 
 const std::vector<std::string_view>& incident_codes() {
-    static const std::vector<std::string_view> codes{"bad_input",    "log_of_zero", "zero_over_zero", "inf_minus_inf",
-                                                     "root_at_zero", "masked_row",  "adam_eps",       "batchnorm_poisoned"};
+    static const std::vector<std::string_view> codes{"bad_input",     "log_of_zero",       "zero_over_zero",
+                                                     "inf_minus_inf", "root_at_zero",      "masked_row",
+                                                     "adam_eps",      "batchnorm_poisoned"};
     return codes;
 }
 
@@ -61,7 +62,8 @@ std::optional<Finding> overflow_of(const Case& all, const RunCase& one) {
         const bool seen = !detail.operands.empty() && !detail.result.empty();
         if (seen) finding.set("operands", detail.operands).set("result", detail.result);
         finding.set("where", place).set("island", incident->module.empty() ? place : incident->module);
-        finding.count("step", incident->step).what(std::string(bad ? "incident" : "hidden") + (seen ? "_seen" : ""));
+        finding.count("step", incident->step)
+            .what(std::string(bad ? "incident" : "hidden") + (seen ? "_seen" : ""));
         if (bad) finding.set("value", nonfinite_text(one.figures)).count("bad_step", *bad);
     } else {
         finding.set("where", one.run.trial->headroom_module).set("island", one.run.trial->headroom_module);
@@ -106,7 +108,8 @@ std::vector<Finding> named_incidents(const Case& all) {
         for (const RunCase& one : all.runs()) {
             const IncidentRow* incident = one.first_incident(code);
             if (incident == nullptr) continue;
-            const std::string place = place_name(incident->module.empty() ? incident->tensor : incident->module, incident->op);
+            const std::string place =
+                place_name(incident->module.empty() ? incident->tensor : incident->module, incident->op);
             if (place.empty()) continue;  // a verdict without its place isn't shown
             findings.push_back(Finding(std::string(code), incident->severity, one.mode_name())
                                    .count("step", incident->step)
@@ -125,9 +128,11 @@ std::vector<Finding> cause_open(const Case& all) {
         Finding finding("cause_open", "warning", one.mode_name());
         finding.count("step", *step);
         const IncidentRow* incident = format_overflow(one.run.rows.incidents);
-        const std::string place = incident == nullptr ? std::string() : place_name(incident->module, incident->op);
+        const std::string place =
+            incident == nullptr ? std::string() : place_name(incident->module, incident->op);
         if (one.figures.first_bad_step()) {
-            finding.set("value", nonfinite_text(one.figures)).what(place.empty() ? "nonfinite" : "nonfinite_where");
+            finding.set("value", nonfinite_text(one.figures))
+                .what(place.empty() ? "nonfinite" : "nonfinite_where");
             if (!place.empty()) finding.set("where", place);
         } else {
             finding.count("skipped", one.figures.faults).what("skips");
@@ -145,12 +150,17 @@ std::vector<Finding> unknown(const Case& all) {
         const ControlHealth health = all.control_health_from(*bad);
         if (!health.healthy()) continue;
         Finding finding("unknown", "error", one.mode_name());
-        finding.count("step", *bad).set("value", nonfinite_text(one.figures)).count("control_steps", health.steps);
+        finding.count("step", *bad)
+            .set("value", nonfinite_text(one.figures))
+            .count("control_steps", health.steps);
         const RunCase* bf16 = all.run(Precision::Bf16);
-        const bool other = one.mode() != Precision::Bf16 && bf16 != nullptr && !bf16->figures.in_trouble() && bf16->figures.attempts > 0;
+        const bool other = one.mode() != Precision::Bf16 && bf16 != nullptr && !bf16->figures.in_trouble() &&
+                           bf16->figures.attempts > 0;
         finding.what(other ? "bf16_finite" : "alone");
         if (other) finding.count("bf16_steps", bf16->figures.attempts);
-        finding.next(one.figures.scale_first ? "scale_one" : one.mode() == Precision::Bf16 ? "repeat" : "try_bf16");
+        finding.next(one.figures.scale_first         ? "scale_one"
+                     : one.mode() == Precision::Bf16 ? "repeat"
+                                                     : "try_bf16");
         findings.push_back(std::move(finding));
     }
     return findings;

@@ -50,16 +50,20 @@ std::vector<Finding> scale_probing(const Case& all) {
     std::vector<Finding> findings;
     for (const RunCase& one : all.runs()) {
         const RunFigures& figures = one.figures;
-        if (figures.probing == 0 || figures.faults > 0 || figures.applied == 0 || figures.in_trouble()) continue;
+        if (figures.probing == 0 || figures.faults > 0 || figures.applied == 0 || figures.in_trouble())
+            continue;
         Finding finding("scale_probing", "ok", one.mode_name());
         finding.count("start", figures.skips_at_start).count("later", figures.skips_later_probing);
         finding.count("row", figures.longest_later_skip_row);
-        finding.set_if("from", scale_text(figures.scale_first)).set_if("to", scale_text(figures.scale_settled));
+        finding.set_if("from", scale_text(figures.scale_first))
+            .set_if("to", scale_text(figures.scale_settled));
         finding.set_if("now", scale_text(scale_now(one)));
         const bool start = figures.skips_at_start > 0, later = figures.skips_later_probing > 0;
         finding.what(start && later ? "both" : start ? "start" : "later").next(start ? "start" : "later");
-        finding.fact("evidence.skips", {{"mode", one.mode_name()}, {"probing", readable_count(figures.probing)},
-                                        {"faults", "0"}, {"attempts", readable_count(figures.attempts)}});
+        finding.fact("evidence.skips", {{"mode", one.mode_name()},
+                                        {"probing", readable_count(figures.probing)},
+                                        {"faults", "0"},
+                                        {"attempts", readable_count(figures.attempts)}});
         findings.push_back(std::move(finding));
     }
     return findings;
@@ -77,8 +81,10 @@ std::vector<Finding> persistent_overflow(const Case& all) {
         // A scale held by our floor is no measure of how far the search fell.
         finding.what(!scale_now(one) || at_floor(one) ? "floor" : "scale");
         advise_by_control(all, one, finding);
-        finding.fact("evidence.skips", {{"mode", one.mode_name()}, {"probing", readable_count(figures.probing)},
-                                        {"faults", readable_count(figures.faults)}, {"attempts", readable_count(figures.attempts)}});
+        finding.fact("evidence.skips", {{"mode", one.mode_name()},
+                                        {"probing", readable_count(figures.probing)},
+                                        {"faults", readable_count(figures.faults)},
+                                        {"attempts", readable_count(figures.attempts)}});
         findings.push_back(std::move(finding));
     }
     return findings;
@@ -88,7 +94,8 @@ std::vector<Finding> scale_collapse(const Case& all) {
     std::vector<Finding> findings;
     for (const RunCase& one : all.runs()) {
         const IncidentRow* incident = one.first_incident("scale_collapse");
-        const auto step = incident != nullptr ? std::optional(incident->step) : one.figures.first_floor_skip_step;
+        const auto step =
+            incident != nullptr ? std::optional(incident->step) : one.figures.first_floor_skip_step;
         if (!step || !one.run.plan.loss_scale_floor) continue;
         Finding finding("scale_collapse", "error", one.mode_name());
         finding.count("step", *step).set("floor", readable_scale(*one.run.plan.loss_scale_floor));
@@ -96,7 +103,9 @@ std::vector<Finding> scale_collapse(const Case& all) {
         const auto& rows = one.run.rows.steps;
         const auto until = [&](const StepRow& row) { return row.step <= *step; };
         finding.count("attempts", std::count_if(rows.begin(), rows.end(), until));
-        finding.count("skipped", std::count_if(rows.begin(), rows.end(), [&](const StepRow& row) { return until(row) && row.skipped; }));
+        finding.count("skipped", std::count_if(rows.begin(), rows.end(), [&](const StepRow& row) {
+                          return until(row) && row.skipped;
+                      }));
         findings.push_back(std::move(finding));
     }
     return findings;
@@ -114,7 +123,8 @@ std::vector<Finding> steps_not_applied(const Case& all) {
         finding.count("applied", figures.applied).count("attempts", figures.attempts);
         finding.count("probing", figures.probing).count("faults", figures.faults);
         finding.set_if("to", scale_text(figures.scale_settled));
-        finding.next(figures.applied > 0 && figures.faults == 0 && figures.scale_settled ? "lower_start" : "longer");
+        finding.next(figures.applied > 0 && figures.faults == 0 && figures.scale_settled ? "lower_start"
+                                                                                         : "longer");
         findings.push_back(std::move(finding));
     }
     return findings;

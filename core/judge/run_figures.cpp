@@ -24,7 +24,8 @@ void count_skip(const StepRow& row, RunFigures& figures, SkipState& state) {
     ++state.skip_row;
     const bool before_first = figures.applied == 0;
     if (before_first) ++figures.skips_at_start;
-    if (!before_first) figures.longest_later_skip_row = std::max(figures.longest_later_skip_row, state.skip_row);
+    if (!before_first)
+        figures.longest_later_skip_row = std::max(figures.longest_later_skip_row, state.skip_row);
     if (row.skip_kind != SkipKind::Fault) {
         ++figures.probing;
         if (!before_first) ++figures.skips_later_probing;
@@ -37,7 +38,8 @@ void count_skip(const StepRow& row, RunFigures& figures, SkipState& state) {
     figures.longest_fault_row = std::max(figures.longest_fault_row, state.fault_row);
     state.recent_faults.push_back(row.step);
     while (state.recent_faults.front() <= row.step - persistent_window) state.recent_faults.pop_front();
-    if (state.fault_row >= persistent_row || state.recent_faults.size() >= persistent_in_window) figures.persistent = true;
+    if (state.fault_row >= persistent_row || state.recent_faults.size() >= persistent_in_window)
+        figures.persistent = true;
 }
 
 void count_nonfinite(const StepRow& row, RunFigures& figures) {
@@ -87,7 +89,8 @@ RunFigures run_figures(const std::vector<StepRow>& steps, std::optional<double> 
         count_skip(row, figures, skips);
         count_nonfinite(row, figures);
         follow_scale(row, scale_floor, figures);
-        // A run that stops at a bad value has an attempt that is neither applied nor skipped by a scaler: applied_step tells.
+        // A run that stops at a bad value has an attempt that is neither applied nor skipped by a scaler:
+        // applied_step tells.
         if (!row.skipped && row.applied_step > figures.applied) figures.applied = row.applied_step;
     }
     figures.skips_in_row_at_end = skips.skip_row;

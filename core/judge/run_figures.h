@@ -1,5 +1,6 @@
 #pragma once
-// What the step rows of one run come down to. Pure; the kinds of skips are those recorded at the step (never rewritten).
+// What the step rows of one run come down to. Pure; the kinds of skips are those recorded at the step (never
+// rewritten).
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -20,13 +21,15 @@ struct RunFigures {
     std::optional<std::int64_t> first_fault_step;
     bool persistent = false;  // 8 faults in a row, or 10 within 50 steps, at any moment
 
-    std::optional<double> scale_first, scale_settled, scale_last;  // scale_settled: as used by the first applied step
-    std::optional<std::int64_t> first_floor_skip_step;             // a skip while the scale stood at the floor
+    std::optional<double> scale_first, scale_settled,
+        scale_last;                                     // scale_settled: as used by the first applied step
+    std::optional<std::int64_t> first_floor_skip_step;  // a skip while the scale stood at the floor
 
     std::int64_t nonfinite_losses = 0;
     std::optional<std::int64_t> first_nonfinite_loss;
-    std::optional<std::int64_t> first_nonfinite_gradient;  // outside a loss scaler only: under it an overflow is a skip
-    std::optional<double> first_nonfinite_value;           // that loss
+    std::optional<std::int64_t>
+        first_nonfinite_gradient;  // outside a loss scaler only: under it an overflow is a skip
+    std::optional<double> first_nonfinite_value;  // that loss
 
     [[nodiscard]] std::optional<std::int64_t> first_bad_step() const;  // loss or gradient
     /// Something is wrong with this run's numbers: non-finite, or persistent skips.

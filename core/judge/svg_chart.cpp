@@ -15,18 +15,23 @@ namespace {
 
 constexpr double width = 960, left = 72, right = 20, top = 26, ledger_height = 20, axis_height = 34;
 
-std::string fixed(double value) { return to_text(std::round(value * 100) / 100); }
+std::string fixed(double value) {
+    return to_text(std::round(value * 100) / 100);
+}
 
-std::string attribute(const char* name, double value) { return " " + std::string(name) + "=\"" + fixed(value) + "\""; }
+std::string attribute(const char* name, double value) {
+    return " " + std::string(name) + "=\"" + fixed(value) + "\"";
+}
 
-std::string label(double x, double y, const std::string& text, const char* anchor, const char* css_class = "axis") {
-    return "<text" + attribute("x", x) + attribute("y", y) + " text-anchor=\"" + anchor + "\" class=\"" + css_class + "\">" +
-           html::escaped(text) + "</text>\n";
+std::string label(double x, double y, const std::string& text, const char* anchor,
+                  const char* css_class = "axis") {
+    return "<text" + attribute("x", x) + attribute("y", y) + " text-anchor=\"" + anchor + "\" class=\"" +
+           css_class + "\">" + html::escaped(text) + "</text>\n";
 }
 
 std::string segment(double x1, double y1, double x2, double y2, const char* css_class) {
-    return "<line" + attribute("x1", x1) + attribute("y1", y1) + attribute("x2", x2) + attribute("y2", y2) + " class=\"" +
-           css_class + "\"/>\n";
+    return "<line" + attribute("x1", x1) + attribute("y1", y1) + attribute("x2", x2) + attribute("y2", y2) +
+           " class=\"" + css_class + "\"/>\n";
 }
 
 class Drawing {
@@ -49,8 +54,9 @@ class Drawing {
         marks();
         for (const ChartLine& line : m_chart.lines) this->line(line);
         const double height = m_end + axis_height;
-        m_result.svg = "<svg viewBox=\"0 0 " + fixed(width) + " " + fixed(height) + "\" role=\"img\" aria-label=\"" +
-                       html::escaped(m_chart.title) + "\">\n<title>" + html::escaped(m_chart.title) + "</title>\n" + m_svg + "</svg>\n";
+        m_result.svg = "<svg viewBox=\"0 0 " + fixed(width) + " " + fixed(height) +
+                       "\" role=\"img\" aria-label=\"" + html::escaped(m_chart.title) + "\">\n<title>" +
+                       html::escaped(m_chart.title) + "</title>\n" + m_svg + "</svg>\n";
         return std::move(m_result);
     }
 
@@ -62,13 +68,15 @@ class Drawing {
         }
         for (const double tick : m_x.ticks()) {
             if (tick != std::floor(tick)) continue;  // half a step doesn't exist
-            m_svg += label(m_x.pixel(tick), m_end + 16, readable_count(static_cast<std::int64_t>(tick)), "middle");
+            m_svg +=
+                label(m_x.pixel(tick), m_end + 16, readable_count(static_cast<std::int64_t>(tick)), "middle");
         }
         m_svg += label(width - right, m_end + 30, m_chart.x_label, "end");
         double x = left;
         for (const ChartLine& line : m_chart.lines) {
-            m_svg += "<line" + attribute("x1", x) + attribute("y1", 12.0) + attribute("x2", x + 18) + attribute("y2", 12.0) +
-                     " class=\"line " + html::escaped(line.css_class) + "\"/>" + label(x + 23, 16, line.name, "start");
+            m_svg += "<line" + attribute("x1", x) + attribute("y1", 12.0) + attribute("x2", x + 18) +
+                     attribute("y2", 12.0) + " class=\"line " + html::escaped(line.css_class) + "\"/>" +
+                     label(x + 23, 16, line.name, "start");
             x += 60 + 7 * static_cast<double>(line.name.size());
         }
     }
@@ -90,19 +98,24 @@ class Drawing {
         const double least = span.kind == LedgerKind::Applied ? 0.5 : 2.0;
         const double end = std::max(m_x.pixel(span.to + 1), begin + least);
         const char* name = names[static_cast<int>(span.kind)];
-        m_svg += "<rect" + attribute("x", begin) + attribute("y", y + 2) + attribute("width", std::min(end, width - right) - begin) +
-                 attribute("height", ledger_height - 6) + " class=\"ledger " + name + " " + html::escaped(row.css_class) + "\"/>\n";
+        m_svg += "<rect" + attribute("x", begin) + attribute("y", y + 2) +
+                 attribute("width", std::min(end, width - right) - begin) +
+                 attribute("height", ledger_height - 6) + " class=\"ledger " + name + " " +
+                 html::escaped(row.css_class) + "\"/>\n";
     }
 
     void ledger_note(const LedgerLine& row, double y) {
         const double used = row.spans.empty() ? left : m_x.pixel(row.spans.back().to + 1);
         const double room = 7 * static_cast<double>(row.note.size());
-        if (used + 8 + room < width - right) m_svg += label(used + 8, y + 12, row.note, "start");
-        else m_svg += label(width - right - 6, y + 12, row.note, "end", "axis over");
+        if (used + 8 + room < width - right)
+            m_svg += label(used + 8, y + 12, row.note, "start");
+        else
+            m_svg += label(width - right - 6, y + 12, row.note, "end", "axis over");
     }
 
     void marks() {
-        std::map<int, std::pair<std::string, int>> columns;  // one line per pixel column; what it stands for is counted
+        std::map<int, std::pair<std::string, int>>
+            columns;  // one line per pixel column; what it stands for is counted
         for (const ChartMark& mark : m_chart.marks) {
             auto& [text, count] = columns[static_cast<int>(std::lround(m_x.pixel(mark.x)))];
             if (count++ == 0) text = mark.label;
@@ -112,11 +125,13 @@ class Drawing {
             const double x = pixel;
             const std::string more = entry.second > 1 ? " (+" + std::to_string(entry.second - 1) + ")" : "";
             m_svg += "<g class=\"mark\"><title>" + html::escaped(entry.first + more) + "</title>" +
-                     segment(x, top, x, m_end, "bad") + "<path class=\"bad\" d=\"M" + fixed(x) + " " + fixed(top - 6) + "l6 7l-6 7l-6 -7z\"/></g>\n";
+                     segment(x, top, x, m_end, "bad") + "<path class=\"bad\" d=\"M" + fixed(x) + " " +
+                     fixed(top - 6) + "l6 7l-6 7l-6 -7z\"/></g>\n";
             if (!first) continue;
             first = false;
             const bool at_right = x > width * 0.7;
-            m_svg += label(at_right ? x - 10 : x + 10, top + 6, entry.first, at_right ? "end" : "start", "bad_text");
+            m_svg += label(at_right ? x - 10 : x + 10, top + 6, entry.first, at_right ? "end" : "start",
+                           "bad_text");
         }
     }
 
@@ -130,7 +145,8 @@ class Drawing {
             }
         }
         const auto pixels = static_cast<std::size_t>(width - left - right);
-        const std::string path = y.size() <= 4 * pixels ? raw_path(line, y) : decimated_path(line.x, y, static_cast<int>(pixels));
+        const std::string path =
+            y.size() <= 4 * pixels ? raw_path(line, y) : decimated_path(line.x, y, static_cast<int>(pixels));
         m_svg += "<path class=\"line " + html::escaped(line.css_class) + "\" d=\"" + path + "\"/>\n";
         for (std::size_t i = 0; i < y.size(); ++i) {
             if (line.dots || is_lone(y, i)) dot(line, i, y[i]);
@@ -139,14 +155,16 @@ class Drawing {
 
     /// A finite value between two that aren't would have no line at all.
     static bool is_lone(const std::vector<double>& y, std::size_t i) {
-        const bool before = i > 0 && std::isfinite(y[i - 1]), after = i + 1 < y.size() && std::isfinite(y[i + 1]);
+        const bool before = i > 0 && std::isfinite(y[i - 1]),
+                   after = i + 1 < y.size() && std::isfinite(y[i + 1]);
         return std::isfinite(y[i]) && !before && !after;
     }
 
     void dot(const ChartLine& line, std::size_t i, double y) {
         if (!std::isfinite(y)) return;
-        m_svg += "<circle" + attribute("cx", m_x.pixel(line.x[i])) + attribute("cy", m_y.pixel(y)) + " r=\"3\" class=\"dot " +
-                 html::escaped(line.css_class) + "\"><title>" + html::escaped(line.name + " " + to_text(line.x[i]) + ": " + to_text(y)) +
+        m_svg += "<circle" + attribute("cx", m_x.pixel(line.x[i])) + attribute("cy", m_y.pixel(y)) +
+                 " r=\"3\" class=\"dot " + html::escaped(line.css_class) + "\"><title>" +
+                 html::escaped(line.name + " " + to_text(line.x[i]) + ": " + to_text(y)) +
                  "</title></circle>\n";
     }
 
@@ -174,8 +192,9 @@ class Drawing {
                 open = false;
                 continue;
             }
-            path += (open && !column.gap_before ? "L" : "M") + point(column.x, column.first) + "L" + point(column.x, column.min) +
-                    "L" + point(column.x, column.max) + "L" + point(column.x, column.last);
+            path += (open && !column.gap_before ? "L" : "M") + point(column.x, column.first) + "L" +
+                    point(column.x, column.min) + "L" + point(column.x, column.max) + "L" +
+                    point(column.x, column.last);
             open = true;
         }
         return path;
@@ -190,6 +209,8 @@ class Drawing {
 
 }  // namespace
 
-DrawnChart draw_chart(const Chart& chart) { return Drawing(chart).draw(); }
+DrawnChart draw_chart(const Chart& chart) {
+    return Drawing(chart).draw();
+}
 
 }  // namespace mantissa

@@ -1,6 +1,7 @@
 #pragma once
-// A line chart as inline SVG: lines that break at non-finite values, marks for those steps over the whole height, and under it, on the
-// same x axis, a ledger of applied and skipped steps. Colours come from CSS classes of the page ("no" "fp16" "bf16" "fp8" "bad").
+// A line chart as inline SVG: lines that break at non-finite values, marks for those steps over the whole
+// height, and under it, on the same x axis, a ledger of applied and skipped steps. Colours come from CSS
+// classes of the page ("no" "fp16" "bf16" "fp8" "bad").
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -30,7 +30,8 @@ Placeholder parse_placeholder(std::string_view inside) {
     return result;
 }
 
-/// Calls `literal` and `placeholder` for the parts of a template in their order; false on a brace without its partner.
+/// Calls `literal` and `placeholder` for the parts of a template in their order; false on a brace without its
+/// partner.
 template <typename Literal, typename Found>
 bool walk(std::string_view text, Literal literal, Found found) {
     while (!text.empty()) {
@@ -67,7 +68,8 @@ std::string environment_value(const char* name) {
 
 }  // namespace
 
-Result<TextCatalogue> TextCatalogue::load(const std::filesystem::path& texts_folder, const std::string& language) {
+Result<TextCatalogue> TextCatalogue::load(const std::filesystem::path& texts_folder,
+                                          const std::string& language) {
     TextCatalogue catalogue;
     catalogue.m_language = language;
     const auto folder = texts_folder / language;
@@ -77,20 +79,24 @@ Result<TextCatalogue> TextCatalogue::load(const std::filesystem::path& texts_fol
         if (entry.path().extension() == ".json") files.push_back(entry.path());
     }
     if (problem || files.empty()) {
-        return Error{ErrorCode::InputOutput, "no texts in " + folder.string(), "set MANTISSA_RESOURCES to the resources folder"};
+        return Error{ErrorCode::InputOutput, "no texts in " + folder.string(),
+                     "set MANTISSA_RESOURCES to the resources folder"};
     }
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
         const auto content = read_file(file);
         if (!content) return content.error();
         const auto json = nlohmann::json::parse(*content, nullptr, false);
-        if (!json.is_object()) return Error{ErrorCode::InputOutput, file.string() + " isn't a JSON object", {}};
+        if (!json.is_object())
+            return Error{ErrorCode::InputOutput, file.string() + " isn't a JSON object", {}};
         if (auto done = flatten(json, file.stem().string(), catalogue.m_texts); !done) return done.error();
     }
     return catalogue;
 }
 
-bool TextCatalogue::has(std::string_view key) const { return m_texts.find(key) != m_texts.end(); }
+bool TextCatalogue::has(std::string_view key) const {
+    return m_texts.find(key) != m_texts.end();
+}
 
 Result<std::string> TextCatalogue::fill(std::string_view key, const TextValues& values) const {
     const auto entry = m_texts.find(key);
@@ -110,9 +116,12 @@ Result<std::string> TextCatalogue::fill(std::string_view key, const TextValues& 
                 result += value->second;
             }
         });
-    if (!closed) return Error{ErrorCode::Internal, "text '" + std::string(key) + "' has a brace without its partner", {}};
+    if (!closed)
+        return Error{
+            ErrorCode::Internal, "text '" + std::string(key) + "' has a brace without its partner", {}};
     if (!missing.empty()) {
-        return Error{ErrorCode::Internal, "text '" + std::string(key) + "' needs a value for {" + missing + "}", {}};
+        return Error{
+            ErrorCode::Internal, "text '" + std::string(key) + "' needs a value for {" + missing + "}", {}};
     }
     return result;
 }
@@ -128,9 +137,10 @@ std::vector<std::string> TextCatalogue::placeholders(std::string_view key) const
     const auto entry = m_texts.find(key);
     if (entry == m_texts.end()) return names;
     walk(
-        entry->second, [](std::string_view) {}, [&](const Placeholder& placeholder) {
-        if (!placeholder.counts) names.push_back(placeholder.name);
-    });
+        entry->second, [](std::string_view) {},
+        [&](const Placeholder& placeholder) {
+            if (!placeholder.counts) names.push_back(placeholder.name);
+        });
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;

@@ -1,6 +1,7 @@
 #pragma once
-// The rule table. One rule is one small function from a case to findings, and one line in the registry (verdict_rules.cpp), which stands
-// in the article's order. A new rule: a function, a line, its texts in both languages.
+// The rule table. One rule is one small function from a case to findings, and one line in the registry
+// (verdict_rules.cpp), which stands in the article's order. A new rule: a function, a line, its texts in both
+// languages.
 #include <string_view>
 #include <vector>
 

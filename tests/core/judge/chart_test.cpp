@@ -55,7 +55,8 @@ TEST(SvgChart, ValuesALogAxisCannotShowAreCounted) {
 
 TEST(SvgChart, MarksAreNeverLostWhenTheyShareAPixel) {
     Chart chart = one_line(std::vector<double>(100'000, 1.0));
-    for (int i = 50'000; i < 50'100; ++i) chart.marks.push_back({static_cast<double>(i), "step " + std::to_string(i)});
+    for (int i = 50'000; i < 50'100; ++i)
+        chart.marks.push_back({static_cast<double>(i), "step " + std::to_string(i)});
     const auto drawn = draw_chart(chart);
     EXPECT_TRUE(drawn.decimated);
     EXPECT_THAT(drawn.svg, HasSubstr("step 50000"));
@@ -66,7 +67,12 @@ TEST(SvgChart, MarksAreNeverLostWhenTheyShareAPixel) {
 TEST(SvgChart, OddInputIsDrawnAndNeverCrashes) {
     const double huge = std::numeric_limits<double>::max();
     for (const bool log : {false, true}) {
-        for (const auto& y : {std::vector<double>{}, {0.0}, {huge, -huge}, {1e-308, huge}, {5.0, 5.0}, {1e15, std::nextafter(1e15, 2e15)}}) {
+        for (const auto& y : {std::vector<double>{},
+                              {0.0},
+                              {huge, -huge},
+                              {1e-308, huge},
+                              {5.0, 5.0},
+                              {1e15, std::nextafter(1e15, 2e15)}}) {
             Chart chart = one_line(y);
             chart.log_y = log;
             EXPECT_THAT(draw_chart(chart).svg, HasSubstr("</svg>"));
@@ -78,7 +84,8 @@ TEST(ChartAxis, TicksAreRoundAndFew) {
     const Axis linear{0, 300, false, 0, 100};
     EXPECT_THAT(linear.ticks(), ::testing::ElementsAre(0, 50, 100, 150, 200, 250, 300));
     const Axis log{0.005, 3, true, 0, 100};
-    EXPECT_THAT(log.ticks(), ::testing::ElementsAre(::testing::DoubleEq(0.01), ::testing::DoubleEq(0.1), 1.0));
+    EXPECT_THAT(log.ticks(),
+                ::testing::ElementsAre(::testing::DoubleEq(0.01), ::testing::DoubleEq(0.1), 1.0));
     EXPECT_NEAR(log.pixel(0.005), 0, 1e-9);
     EXPECT_NEAR(log.pixel(3), 100, 1e-9);
 }

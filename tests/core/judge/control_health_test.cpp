@@ -9,7 +9,9 @@
 namespace mantissa {
 namespace {
 
-std::vector<StepRow> rows(std::int64_t count) { return test::healthy_run(Precision::No, count).rows.steps; }
+std::vector<StepRow> rows(std::int64_t count) {
+    return test::healthy_run(Precision::No, count).rows.steps;
+}
 
 TEST(ControlHealth, LossBelowAThousandTimesItsStartIsHealthyAtItIsNot) {
     auto steps = rows(30);

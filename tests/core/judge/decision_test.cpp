@@ -14,7 +14,9 @@ using namespace test;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-Fairness fair() { return {true, true, {}}; }
+Fairness fair() {
+    return {true, true, {}};
+}
 
 Decision decision_of(const ComparisonEvidence& evidence, const Fairness& fairness = fair()) {
     const Case all(evidence);
@@ -63,7 +65,9 @@ TEST(Decision, EmulatedModesProveNoGainWhateverTheirTime) {
     const Decision decision = decision_of(evidence);
     EXPECT_EQ(decision.mode, Precision::No);
     EXPECT_EQ(decision.code, "decision_keep_no_emulated");
-    EXPECT_THAT(decision.text, HasSubstr("Keep no on cpu: bf16, fp16 end equal within noise (95.0 %), but are emulated here"));
+    EXPECT_THAT(
+        decision.text,
+        HasSubstr("Keep no on cpu: bf16, fp16 end equal within noise (95.0 %), but are emulated here"));
     EXPECT_THAT(decision.reasons, Contains("bf16: its speed isn't judged, since it is emulated on cpu."));
     EXPECT_THAT(decision.would_change_it, Contains(HasSubstr("natively")));
 }
@@ -74,7 +78,10 @@ TEST(Decision, NativeAndEmulatedModesAreToldApart) {
     evidence.runs[2].summary.step_ms_median = 7.4;
     const Decision decision = decision_of(evidence);
     EXPECT_EQ(decision.code, "decision_keep_no_mixed");
-    EXPECT_THAT(decision.text, HasSubstr("but bf16 does not pay here (time / memory to no: bf16 ×1.48 / ×1.00), and fp16 is emulated"));
+    EXPECT_THAT(
+        decision.text,
+        HasSubstr(
+            "but bf16 does not pay here (time / memory to no: bf16 ×1.48 / ×1.00), and fp16 is emulated"));
 }
 
 TEST(Decision, LessMemoryForMuchMoreTimeDoesNotPayAndTheTextSaysBoth) {
@@ -85,7 +92,8 @@ TEST(Decision, LessMemoryForMuchMoreTimeDoesNotPayAndTheTextSaysBoth) {
     EXPECT_EQ(decision_of(evidence).mode, Precision::Bf16);
     evidence.runs[1].summary.step_ms_median = 7.4;
     EXPECT_EQ(decision_of(evidence).text,
-              "Keep no: bf16 ends equal within noise (95.0 %), but does not pay here (time / memory to no: bf16 ×1.48 / ×0.500).");
+              "Keep no: bf16 ends equal within noise (95.0 %), but does not pay here (time / memory to no: "
+              "bf16 ×1.48 / ×0.500).");
 }
 
 TEST(Decision, SharedTimesAreNotJudged) {
@@ -125,7 +133,8 @@ TEST(Decision, AWorseMetricFailsTheThirdGate) {
     evidence.runs[2].summary.metric = 0.90;
     const Decision decision = decision_of(evidence);
     EXPECT_EQ(decision.mode, Precision::No);
-    EXPECT_THAT(decision.reasons, Contains(HasSubstr("bf16: 90.0 % where `no` has 95.0 %, worse by more than 2.3 points")));
+    EXPECT_THAT(decision.reasons,
+                Contains(HasSubstr("bf16: 90.0 % where `no` has 95.0 %, worse by more than 2.3 points")));
 }
 
 TEST(Decision, AllFailedKeepsNo) {

@@ -35,8 +35,11 @@ RunEvidence healthy_run(Precision mode, std::int64_t steps) {
     summary.first_loss = 2.3;
     summary.final_loss = 0.05;
     if (mode == Precision::Fp16) summary.final_scale = 65536.0;
-    const std::string half = mode == Precision::Fp16 ? "float16" : mode == Precision::Bf16 ? "bfloat16" : "float32";
-    run.rows.op_dtypes = {{0, "forward", "linear", half, 2, 1000}, {0, "forward", "nll_loss", "float32", 1, 0}};
+    const std::string half = mode == Precision::Fp16   ? "float16"
+                             : mode == Precision::Bf16 ? "bfloat16"
+                                                       : "float32";
+    run.rows.op_dtypes = {{0, "forward", "linear", half, 2, 1000},
+                          {0, "forward", "nll_loss", "float32", 1, 0}};
     run.plan.learning_rate = 1e-3;
     run.plan.loss_scale_floor = std::ldexp(1.0, -14);
     run.plan.on_nonfinite = "stop";
@@ -89,10 +92,11 @@ void stop_at(RunEvidence& run, std::int64_t step) {
 }
 
 void set_environment(RunEvidence& run, const std::string& weights, const std::string& order) {
-    run.environment_json = R"({"threads": 1, "process_id": )" + std::to_string(100 + static_cast<int>(run.summary.mode)) +
+    run.environment_json = R"({"threads": 1, "process_id": )" +
+                           std::to_string(100 + static_cast<int>(run.summary.mode)) +
                            R"(, "precision": {"effective": ")" + to_string(run.summary.mode) +
-                           R"("}, "hashes": {"initial_state": ")" + weights + R"(", "data": "d", "sample_order": ")" + order +
-                           R"(", "plan": "p"}})";
+                           R"("}, "hashes": {"initial_state": ")" + weights +
+                           R"(", "data": "d", "sample_order": ")" + order + R"(", "plan": "p"}})";
 }
 
 IncidentRow overflow_incident(std::int64_t step) {
@@ -103,7 +107,8 @@ IncidentRow overflow_incident(std::int64_t step) {
     incident.severity = "error";
     incident.module = "gate";
     incident.op = "mul";
-    incident.detail_json = R"({"operands": [261.0, 256.0], "result": "+Inf", "dtype": "float16", "limit": 65504.0})";
+    incident.detail_json =
+        R"({"operands": [261.0, 256.0], "result": "+Inf", "dtype": "float16", "limit": 65504.0})";
     return incident;
 }
 

@@ -10,7 +10,8 @@
 
 namespace mantissa::test {
 
-/// Finished, all steps applied, loss falling from 2.3, norm 1, accuracy 95 % on 360 samples, 5 ms and 12 MB; native; fp16 at scale 2^16.
+/// Finished, all steps applied, loss falling from 2.3, norm 1, accuracy 95 % on 360 samples, 5 ms and 12 MB;
+/// native; fp16 at scale 2^16.
 [[nodiscard]] RunEvidence healthy_run(Precision mode, std::int64_t steps = 300);
 [[nodiscard]] ComparisonEvidence healthy_comparison(std::int64_t steps = 300);  // no, fp16, bf16
 

@@ -35,7 +35,8 @@ void write_meta(RunRecorder& recorder, const RunSummary& run, const std::string&
 
 TemporaryFolder::TemporaryFolder() {
     static std::atomic<int> next{0};
-    m_path = std::filesystem::path(::testing::TempDir()) / ("judge-" + std::to_string(::getpid()) + "-" + std::to_string(next++));
+    m_path = std::filesystem::path(::testing::TempDir()) /
+             ("judge-" + std::to_string(::getpid()) + "-" + std::to_string(next++));
     std::filesystem::create_directories(m_path);
 }
 
@@ -44,11 +45,13 @@ TemporaryFolder::~TemporaryFolder() {
     std::filesystem::remove_all(m_path, ignored);
 }
 
-std::filesystem::path write_run(const std::filesystem::path& runs, const RunEvidence& run, const std::string& comparison_id) {
+std::filesystem::path write_run(const std::filesystem::path& runs, const RunEvidence& run,
+                                const std::string& comparison_id) {
     const auto folder = create_run_folder(runs, run.summary.name, run.summary.mode);
     MANTISSA_ASSERT(folder.ok());
     MANTISSA_ASSERT(write_file_atomically(folder->environment(), run.environment_json).ok());
-    const std::string plan = R"({"mantissa_plan": 1, "plan": {"training": {"optimizer": {"learning_rate": 0.003}}, "loss_scale": {"floor": 6.103515625e-05}, "on_nonfinite": "stop"},
+    const std::string plan =
+        R"({"mantissa_plan": 1, "plan": {"training": {"optimizer": {"learning_rate": 0.003}}, "loss_scale": {"floor": 6.103515625e-05}, "on_nonfinite": "stop"},
         "sources": {"training.optimizer.learning_rate": {"source": "flag", "detail": "--set", "value": "0.003",
         "overruled": [{"source": "preset", "detail": "gated-overflow", "value": "0.001"}]}}})";
     MANTISSA_ASSERT(write_file_atomically(folder->plan(), plan).ok());
@@ -62,14 +65,16 @@ std::filesystem::path write_run(const std::filesystem::path& runs, const RunEvid
     for (const std::int64_t step : {60, 120, 180, 240, 300}) {
         if (!run.summary.metric || step > run.summary.steps) continue;
         const double metric = *run.summary.metric - 0.0005 * static_cast<double>(300 - step);
-        (*recorder)->evaluation({step, "validation", run.summary.metric_name, metric, "fp32", run.summary.validation_samples});
+        (*recorder)->evaluation(
+            {step, "validation", run.summary.metric_name, metric, "fp32", run.summary.validation_samples});
     }
     (*recorder)->state(run.summary.state, run.summary.state_reason);
     MANTISSA_ASSERT((*recorder)->flush().ok());
     return folder->path;
 }
 
-std::filesystem::path write_comparison_folder(const std::filesystem::path& runs, const ComparisonEvidence& evidence, const std::string& name) {
+std::filesystem::path write_comparison_folder(const std::filesystem::path& runs,
+                                              const ComparisonEvidence& evidence, const std::string& name) {
     ComparisonRecord record;
     record.id = "20270115-080000-" + std::string("test");
     record.name = name;

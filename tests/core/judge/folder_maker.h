@@ -20,9 +20,11 @@ class TemporaryFolder {
 };
 
 /// Returns the run folder.
-std::filesystem::path write_run(const std::filesystem::path& runs, const RunEvidence& run, const std::string& comparison_id = {});
+std::filesystem::path write_run(const std::filesystem::path& runs, const RunEvidence& run,
+                                const std::string& comparison_id = {});
 /// Returns the comparison folder.
-std::filesystem::path write_comparison_folder(const std::filesystem::path& runs, const ComparisonEvidence& evidence,
+std::filesystem::path write_comparison_folder(const std::filesystem::path& runs,
+                                              const ComparisonEvidence& evidence,
                                               const std::string& name = "digits-mlp");
 
 }  // namespace mantissa::test

@@ -66,7 +66,8 @@ TEST(JudgeFolders, ARunOfAComparisonIsJudgedBesideItsControl) {
     const auto folder = write_comparison_folder(runs.path(), gated());
     const auto record = read_comparison(folder);
     ASSERT_TRUE(record.ok());
-    EXPECT_THAT(codes(judge_run(record->run_dirs[1], "en")->verdicts), ::testing::ElementsAre("activation_overflow"));
+    EXPECT_THAT(codes(judge_run(record->run_dirs[1], "en")->verdicts),
+                ::testing::ElementsAre("activation_overflow"));
     EXPECT_THAT(codes(judge_run(record->run_dirs[2], "en")->verdicts),
                 ::testing::ElementsAre("same_within_noise", "memory_not_lower"));
     std::filesystem::remove_all(folder);  // the comparison is gone: so is the control

@@ -34,15 +34,18 @@ TEST(LiveHeadline, StoppedModeIsNamedWithItsPlaceAndTheOthersGoOn) {
     const LiveHeadline headline = live_headline(runs, "en");
     EXPECT_EQ(headline.text, "fp16 stopped at step 144: gate.mul passed 65,504. no and bf16 go on.");
     EXPECT_EQ(headline.severity, "error");
-    EXPECT_EQ(live_headline(runs, "zh").text, "fp16 在第 144 步停止：gate.mul 超过了 65,504。no 和 bf16 继续运行。");
+    EXPECT_EQ(live_headline(runs, "zh").text,
+              "fp16 在第 144 步停止：gate.mul 超过了 65,504。no 和 bf16 继续运行。");
     runs[1].where.clear();
-    EXPECT_EQ(live_headline(runs, "en").text, "fp16 stopped at step 144: a value became non-finite. no and bf16 go on.");
+    EXPECT_EQ(live_headline(runs, "en").text,
+              "fp16 stopped at step 144: a value became non-finite. no and bf16 go on.");
 }
 
 TEST(LiveHeadline, TheWorstIsSaidFirst) {
     auto runs = running();
     runs[1].skipped_fault = 3;
-    EXPECT_EQ(live_headline(runs, "en").text, "fp16 has skipped 3 steps by faults, 0 while probing. no and bf16 go on.");
+    EXPECT_EQ(live_headline(runs, "en").text,
+              "fp16 has skipped 3 steps by faults, 0 while probing. no and bf16 go on.");
     EXPECT_EQ(live_headline(runs, "en").severity, "warning");
     runs[0].state = RunState::Lost;
     runs[0].state_reason = "killed by SIGKILL";
@@ -55,12 +58,14 @@ TEST(LiveHeadline, ProbingIsNoAlarm) {
     runs[1].skipped_probing = 1;
     EXPECT_EQ(live_headline(runs, "en").severity, "ok");
     EXPECT_EQ(live_headline(runs, "en").text,
-              "no, fp16 and bf16 train: step 240 of 300. 1 step skipped while the loss scale looked for its place.");
+              "no, fp16 and bf16 train: step 240 of 300. 1 step skipped while the loss scale looked for its "
+              "place.");
 }
 
 TEST(LiveHeadline, EveryStateHasASentence) {
-    for (const RunState state : {RunState::Queued, RunState::Trial, RunState::Running, RunState::Paused, RunState::Finished,
-                                 RunState::StoppedNonfinite, RunState::Stopped, RunState::Interrupted, RunState::Failed, RunState::Lost}) {
+    for (const RunState state : {RunState::Queued, RunState::Trial, RunState::Running, RunState::Paused,
+                                 RunState::Finished, RunState::StoppedNonfinite, RunState::Stopped,
+                                 RunState::Interrupted, RunState::Failed, RunState::Lost}) {
         for (const bool bad : {false, true}) {
             for (const std::string& language : text_languages()) {
                 LiveRunState run;

@@ -12,7 +12,9 @@ namespace {
 using namespace test;
 
 /// A page in a failure message helps nobody.
-bool holds(const std::string& page, std::string_view part) { return page.find(part) != std::string::npos; }
+bool holds(const std::string& page, std::string_view part) {
+    return page.find(part) != std::string::npos;
+}
 
 std::string report_of(const std::filesystem::path& folder, const std::string& language = "en") {
     const auto path = write_html_report(folder, language);
@@ -22,10 +24,14 @@ std::string report_of(const std::filesystem::path& folder, const std::string& la
 }
 
 TEST(HtmlText, EverythingFromARecordingIsEscaped) {
-    EXPECT_EQ(html::escaped("<script>\"a\" & 'b'</script>"), "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;");
-    EXPECT_EQ(html::escaped(std::string("a\0b\x1b", 4)), "a\xEF\xBF\xBD" "b\xEF\xBF\xBD");
+    EXPECT_EQ(html::escaped("<script>\"a\" & 'b'</script>"),
+              "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;");
+    EXPECT_EQ(html::escaped(std::string("a\0b\x1b", 4)),
+              "a\xEF\xBF\xBD"
+              "b\xEF\xBF\xBD");
     EXPECT_EQ(html::table({"<h>"}, {{{"<c>", "n\"x"}}}),
-              "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">&lt;h&gt;</th></tr></thead><tbody><tr><td class=\"n&quot;x\">"
+              "<div class=\"scroll\"><table><thead><tr><th "
+              "scope=\"col\">&lt;h&gt;</th></tr></thead><tbody><tr><td class=\"n&quot;x\">"
               "&lt;c&gt;</td></tr></tbody></table></div>\n");
 }
 
@@ -37,12 +43,15 @@ TEST(HtmlReport, HoldsEverySectionAndStandsAlone) {
     stop_at(evidence.runs[1], 144);
     evidence.runs[1].rows.incidents.push_back(overflow_incident(144));
     const std::string html = report_of(write_comparison_folder(runs.path(), evidence));
-    for (const char* part : {"Decision", "Would change it", "activation_overflow", "gate.mul", "step 144 · fp16 · NaN", "1 probing, 1 by faults",
-                             "prefers-color-scheme: dark", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "Fair: same initial weights",
-                             "training.optimizer.learning_rate", "flag --set", "0.001 (preset gated-overflow)", "emulated"}) {
+    for (const char* part :
+         {"Decision", "Would change it", "activation_overflow", "gate.mul", "step 144 · fp16 · NaN",
+          "1 probing, 1 by faults", "prefers-color-scheme: dark", "#D55E00", "#0072B2", "#009E73", "#CC79A7",
+          "Fair: same initial weights", "training.optimizer.learning_rate", "flag --set",
+          "0.001 (preset gated-overflow)", "emulated"}) {
         EXPECT_TRUE(holds(html, part)) << part;
     }
-    for (const char* part : {"<script", "http://", "https://", "src=", "@import", "url("}) EXPECT_FALSE(holds(html, part)) << part;
+    for (const char* part : {"<script", "http://", "https://", "src=", "@import", "url("})
+        EXPECT_FALSE(holds(html, part)) << part;
 }
 
 TEST(HtmlReport, RawStepsAreThereToTheLastDigit) {

@@ -18,21 +18,22 @@ TEST(RuleTable, FollowsTheOrderOfTheArticle) {
 
 TEST(RuleTable, VerdictsComeInThatOrder) {
     ComparisonEvidence evidence = healthy_comparison();
-    evidence.runs[2].rows.op_dtypes[0].dtype = "float32";            // effective mode
+    evidence.runs[2].rows.op_dtypes[0].dtype = "float32";                               // effective mode
     for (std::int64_t i = 50; i < 60; ++i) skip(evidence.runs[1], i, SkipKind::Fault);  // skips
-    evidence.runs[1].rows.incidents.push_back(overflow_incident(50));  // non-finite
-    evidence.runs[2].summary.metric = 0.5;                             // metric
-    evidence.runs[2].summary.step_ms_median = 50;                      // time
+    evidence.runs[1].rows.incidents.push_back(overflow_incident(50));                   // non-finite
+    evidence.runs[2].summary.metric = 0.5;                                              // metric
+    evidence.runs[2].summary.step_ms_median = 50;                                       // time
     evidence.runs[1].summary.memory_peak_bytes = 11'000'000;
-    evidence.runs[2].summary.memory_peak_bytes = 13'000'000;           // memory
+    evidence.runs[2].summary.memory_peak_bytes = 13'000'000;  // memory
     EXPECT_THAT(codes_of(evidence),
-                ::testing::ElementsAre("mode_not_effective", "persistent_overflow", "activation_overflow", "differs",
-                                       "slower", "memory_not_lower"));
+                ::testing::ElementsAre("mode_not_effective", "persistent_overflow", "activation_overflow",
+                                       "differs", "slower", "memory_not_lower"));
 }
 
 TEST(RuleTable, HealthyRunsGiveNothingAboveANote) {
     ComparisonEvidence evidence = healthy_comparison();
-    for (RunEvidence& run : evidence.runs) run.summary.support = run.summary.mode == Precision::No ? Support::Native : Support::Emulated;
+    for (RunEvidence& run : evidence.runs)
+        run.summary.support = run.summary.mode == Precision::No ? Support::Native : Support::Emulated;
     for (const Verdict& verdict : verdicts_of(evidence)) {
         EXPECT_THAT(verdict.severity, ::testing::AnyOf("ok", "note")) << verdict.text;
     }
@@ -44,7 +45,9 @@ TEST(RuleTable, HealthyRunsGiveNothingAboveANote) {
     }
 }
 
-TEST(RuleTable, NoRunsNoVerdicts) { EXPECT_TRUE(codes_of({}).empty()); }
+TEST(RuleTable, NoRunsNoVerdicts) {
+    EXPECT_TRUE(codes_of({}).empty());
+}
 
 TEST(Findings, AVerdictWithoutItsNumbersIsNotShown) {
     Finding finding("slower", "note", "bf16");
@@ -57,7 +60,8 @@ TEST(Findings, AVerdictWithoutItsNumbersIsNotShown) {
 }
 
 TEST(Findings, EveryFindingOfTheRulesCanBeFilledInBothLanguages) {
-    // Each spoilt case of this file and the others, at once: nothing that a rule gave may get lost for want of a number.
+    // Each spoilt case of this file and the others, at once: nothing that a rule gave may get lost for want
+    // of a number.
     std::vector<ComparisonEvidence> cases(4, healthy_comparison());
     stop_at(cases[0].runs[1], 144);
     cases[0].runs[1].rows.incidents.push_back(overflow_incident(144));

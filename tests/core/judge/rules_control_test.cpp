@@ -13,7 +13,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Lesson 8: linear model, learning rate 1. fp16 breaks at 60, no and bf16 at 172, all growing from the start.
+/// Lesson 8: linear model, learning rate 1. fp16 breaks at 60, no and bf16 at 172, all growing from the
+/// start.
 ComparisonEvidence too_fast() {
     ComparisonEvidence evidence = healthy_comparison();
     for (RunEvidence& run : evidence.runs) {
@@ -28,11 +29,14 @@ ComparisonEvidence too_fast() {
 
 TEST(LearningRate, TellsGrowthWhoWasFirstAndWhoFollowed) {
     const auto verdicts = verdicts_of(too_fast());
-    const auto found = std::find_if(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.code == "learning_rate"; });
+    const auto found = std::find_if(verdicts.begin(), verdicts.end(),
+                                    [](const Verdict& v) { return v.code == "learning_rate"; });
     ASSERT_NE(found, verdicts.end());
     EXPECT_EQ(found->mode, "");
-    EXPECT_THAT(found->text, HasSubstr("in the first 61 steps; fp16 merely reached its limit first (step 60), `no` followed at step 172."));
-    EXPECT_THAT(found->text, HasSubstr("Lower the learning rate from 1 (the cheapest trial: the same plan at 0.5)"));
+    EXPECT_THAT(found->text, HasSubstr("in the first 61 steps; fp16 merely reached its limit first (step "
+                                       "60), `no` followed at step 172."));
+    EXPECT_THAT(found->text,
+                HasSubstr("Lower the learning rate from 1 (the cheapest trial: the same plan at 0.5)"));
     EXPECT_THAT(codes_of(too_fast()), Not(Contains("not_precision")));
     EXPECT_THAT(codes_of(too_fast()), Not(Contains("unknown")));
 }

@@ -56,7 +56,8 @@ TEST(Metric, TheSpeedOfAnEmulatedModeSaysNothing) {
     const auto found = findings_of(evidence, "same_within_noise");
     EXPECT_EQ(found[0].values.at("next"), "measured");
     EXPECT_EQ(found[1].values.at("next"), "emulated");
-    EXPECT_THAT(verdicts_of(evidence)[1].text, HasSubstr("Its speed here says nothing: bf16 is emulated on cpu."));
+    EXPECT_THAT(verdicts_of(evidence)[1].text,
+                HasSubstr("Its speed here says nothing: bf16 is emulated on cpu."));
 }
 
 TEST(Slower, OnlyANativeModeAboveTheLimit) {

@@ -28,7 +28,8 @@ TEST(ModeNotEffective, AnotherEffectiveModeIsToldWithItsSource) {
     evidence.runs[2].plan.mode_source = "flag --mixed_precision";
     EXPECT_THAT(verdicts_of(evidence)[0].text, HasSubstr("(flag --mixed_precision)"));
     evidence.runs[2].rows.op_dtypes.clear();
-    EXPECT_THAT(verdicts_of(evidence)[0].text, HasSubstr("bf16 was asked for, but the effective mode is no."));
+    EXPECT_THAT(verdicts_of(evidence)[0].text,
+                HasSubstr("bf16 was asked for, but the effective mode is no."));
 }
 
 TEST(ModeNotEffective, TheTrialCountsWhereTheRunRecordedNoOps) {

@@ -34,13 +34,17 @@ TrialReport trial(double bits) {
 
 TEST(ActivationOverflow, NamesThePlaceTheNumbersAndTheWayOut) {
     const auto verdicts = verdicts_of(gated());
-    const auto found = std::find_if(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.code == "activation_overflow"; });
+    const auto found = std::find_if(verdicts.begin(), verdicts.end(),
+                                    [](const Verdict& v) { return v.code == "activation_overflow"; });
     ASSERT_NE(found, verdicts.end());
     EXPECT_EQ(found->severity, "error");
-    EXPECT_EQ(found->text,
-              "At step 144 gate.mul turned finite inputs (261 × 256) into +Inf, because fp16 ends at 65,504, and the loss became NaN "
-              "at step 144; `no` stayed finite and healthy for 300 steps. Train in bf16 (finite for all 300 steps here) or "
-              "keep gate in fp32; lowering the loss scale cannot help, since it doesn't act on the forward pass.");
+    EXPECT_EQ(
+        found->text,
+        "At step 144 gate.mul turned finite inputs (261 × 256) into +Inf, because fp16 ends at 65,504, and "
+        "the loss became NaN "
+        "at step 144; `no` stayed finite and healthy for 300 steps. Train in bf16 (finite for all 300 steps "
+        "here) or "
+        "keep gate in fp32; lowering the loss scale cannot help, since it doesn't act on the forward pass.");
 }
 
 TEST(ActivationOverflow, NeedsAHealthyControl) {
@@ -113,7 +117,8 @@ TEST(HeadroomLow, OneBitIsANoteMoreIsNot) {
     evidence.runs[1].trial = trial(1.0);
     ASSERT_EQ(findings_of(evidence, "headroom_low").size(), 1u);
     EXPECT_EQ(findings_of(evidence, "headroom_low")[0].severity, "note");
-    EXPECT_THAT(verdicts_of(evidence)[0].text, HasSubstr("square is 1.0 bits below the limit of fp16 (65,504)"));
+    EXPECT_THAT(verdicts_of(evidence)[0].text,
+                HasSubstr("square is 1.0 bits below the limit of fp16 (65,504)"));
 }
 
 TEST(CauseOpen, WithoutAControlTheFirstThingIsToRunIt) {
@@ -146,7 +151,8 @@ TEST(NamedIncidents, AreShownOnlyWithTheirPlace) {
     EXPECT_TRUE(findings_of(evidence, "masked_row").empty());
     evidence.runs[2].rows.incidents[0].op = "softmax";
     ASSERT_EQ(findings_of(evidence, "masked_row").size(), 1u);
-    EXPECT_THAT(verdicts_of(evidence)[0].text, HasSubstr("bf16 met a row masked in full at step 4 in softmax"));
+    EXPECT_THAT(verdicts_of(evidence)[0].text,
+                HasSubstr("bf16 met a row masked in full at step 4 in softmax"));
 }
 
 }  // namespace

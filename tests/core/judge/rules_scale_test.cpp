@@ -36,8 +36,10 @@ TEST(ScaleProbing, TellsStartAndLaterSkipsWithTheirScales) {
     EXPECT_EQ(verdicts[0].code, "scale_probing");
     EXPECT_EQ(verdicts[0].severity, "ok");
     EXPECT_EQ(verdicts[0].text,
-              "Loss scale settled: the first 15 steps were skipped while it fell from 2^32 to 2^17, and 5 later skips, never more "
-              "than 1 in a row, kept it in range (now 2^18). Nothing to do; if the lost start matters, begin at 2^17.");
+              "Loss scale settled: the first 15 steps were skipped while it fell from 2^32 to 2^17, and 5 "
+              "later skips, never more "
+              "than 1 in a row, kept it in range (now 2^18). Nothing to do; if the lost start matters, begin "
+              "at 2^17.");
     EXPECT_THAT(verdicts[0].evidence, Contains("fp16: 20 skips while probing and 0 by faults in 400 steps"));
 }
 
@@ -45,7 +47,8 @@ TEST(ScaleProbing, OneSkipIsSingular) {
     ComparisonEvidence evidence = healthy_comparison();
     evidence.runs[1].rows.steps[0].loss_scale = 131072.0;
     skip(evidence.runs[1], 0, SkipKind::Probing);
-    EXPECT_THAT(verdicts_of(evidence)[0].text, HasSubstr("the first 1 step was skipped while it fell from 2^17 to 2^16, and none since"));
+    EXPECT_THAT(verdicts_of(evidence)[0].text,
+                HasSubstr("the first 1 step was skipped while it fell from 2^17 to 2^16, and none since"));
 }
 
 TEST(ScaleProbing, NoSkipsOrAnyFaultGiveNothing) {
@@ -92,7 +95,8 @@ TEST(ScaleCollapse, ASkipAtTheFloorCountsOneAboveItDoesNot) {
     skip(evidence.runs[1], 41, SkipKind::Fault);
     ASSERT_EQ(findings_of(evidence, "scale_collapse").size(), 1u);
     EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("step"), "41");
-    EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("skipped"), "2");  // until then, not of the whole run
+    EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("skipped"),
+              "2");  // until then, not of the whole run
     EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("attempts"), "42");
 }
 

@@ -11,7 +11,9 @@ namespace {
 
 using namespace test;
 
-RunFigures figures_of(const RunEvidence& run) { return run_figures(run.rows.steps, run.plan.loss_scale_floor); }
+RunFigures figures_of(const RunEvidence& run) {
+    return run_figures(run.rows.steps, run.plan.loss_scale_floor);
+}
 
 TEST(RunFigures, StartSkipsAndLaterSkipsAreToldApart) {
     RunEvidence run = healthy_run(Precision::Fp16, 100);

@@ -81,7 +81,9 @@ TEST(BundledTexts, EveryCodeThatRulesCanGiveHasBothSentences) {
     for (const std::string& code : codes) {
         for (const char* part : {"what", "next"}) {
             const std::string start = "verdicts." + code + "." + part;
-            EXPECT_TRUE(std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return key.starts_with(start); })) << start;
+            EXPECT_TRUE(std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+                return key.starts_with(start);
+            })) << start;
         }
     }
 }
@@ -91,10 +93,14 @@ TEST(BundledTexts, NothingIsClaimedWithMayOrMight) {
         if (!key.starts_with("verdicts.")) continue;
         TextValues values;
         for (const std::string& name : texts().placeholders(key)) values[name] = "1";
-        for (const char* name : {"kinds", "count", "start", "later", "calls", "steps", "attempts", "applied", "bits", "after", "skipped", "control_steps"}) values[name] = "2";
+        for (const char* name : {"kinds", "count", "start", "later", "calls", "steps", "attempts", "applied",
+                                 "bits", "after", "skipped", "control_steps"})
+            values[name] = "2";
         const auto text = texts().fill(key, values);
         ASSERT_TRUE(text.ok()) << key << ": " << text.error().message;
-        EXPECT_THAT(*text, ::testing::Not(::testing::AnyOf(::testing::HasSubstr(" may "), ::testing::HasSubstr(" might ")))) << key;
+        EXPECT_THAT(*text, ::testing::Not(::testing::AnyOf(::testing::HasSubstr(" may "),
+                                                           ::testing::HasSubstr(" might "))))
+            << key;
     }
 }
 
