@@ -1,6 +1,6 @@
 #pragma once
-// Texts that follow the language: a rule given to `bind` runs at once and again after every change of the language.
-// Lives as a child of the widget whose texts it sets. Thread: the window's.
+// Texts that follow the language: a rule given to `bind` runs at once and again after every change of the
+// language. Lives as a child of the widget whose texts it sets. Thread: the window's.
 #include <QEvent>
 #include <QWidget>
 #include <functional>

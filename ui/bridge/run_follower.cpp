@@ -89,13 +89,19 @@ void RunFollower::summarizeWhenDue(Update& update, bool ended) {
         return;
     }
     const std::int64_t started = monotonic_ns();
+    std::int64_t pauseNs = 1'000'000'000;
     if (auto summary = summarize_run(m_folder); summary) {
-        update.summary = std::move(*summary);
-        m_summarizedEnd = ended;
+        // A run writes what it is before its first step; a summary from before that knows nothing yet, and is no news.
+        if (summary->planned_steps > 0 || ended) {
+            update.summary = std::move(*summary);
+            m_summarizedEnd = ended;
+        } else {
+            pauseNs = 100'000'000;
+        }
     }
     // A summary reads the whole run: it may take at most a twentieth of this thread's time.
     const std::int64_t cost = monotonic_ns() - started;
-    m_nextSummaryNs = monotonic_ns() + std::max<std::int64_t>(1'000'000'000, 20 * cost);
+    m_nextSummaryNs = monotonic_ns() + std::max(pauseNs, 20 * cost);
 }
 
 void RunFollower::post(Update update) {

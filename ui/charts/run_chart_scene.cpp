@@ -135,7 +135,8 @@ void RunChart::updateDots() {
             const QPointF at(m_scene.toPixelX(x), m_scene.toPixelY(*y));
             if (m_scene.plot.adjusted(-1, -1, 1, 1).contains(at)) {
                 // As the lines: dots on each other are rings around each other.
-                const double radius = 3.5 + 1.6 * static_cast<double>(m_runs.size() - 1 - i);
+                const double crowd = rows.size() > 40 ? 0.6 : 1.0;
+                const double radius = crowd * (3.5 + 1.6 * static_cast<double>(m_runs.size() - 1 - i));
                 m_scene.dots.push_back({at, m_theme.modeColour(m_runs[i].mode), radius});
             }
         }

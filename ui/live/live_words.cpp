@@ -77,11 +77,24 @@ Headline headlineOf(const ComparisonFollower& follower, const std::string& langu
                 QStringLiteral("note")};
     }
     std::vector<LiveRunState> states;
+    std::int64_t planned = 0;
     for (const auto& run : follower.runs()) {
         if (!run->problem().isEmpty()) {
             return {run->problem(), QStringLiteral("error")};
         }
         states.push_back(liveStateOf(*run));
+        planned = std::max(planned, states.back().planned_steps);
+    }
+    for (LiveRunState& state : states) {
+        if (state.planned_steps == 0) {  // it hasn't said yet; runs of a comparison have one plan
+            state.planned_steps = planned;
+        }
+    }
+    const bool isStarting = planned == 0 && std::none_of(states.begin(), states.end(), [](const LiveRunState& state) {
+        return is_end_state(state.state);
+    });
+    if (isStarting && !states.empty() && states.front().state == RunState::Running) {
+        return {QString(), QStringLiteral("note")};  // for a blink: "step 0 of 0" would be wrong
     }
     const LiveHeadline headline = live_headline(states, language);
     return {text(headline.text), text(headline.severity)};

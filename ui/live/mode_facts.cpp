@@ -61,7 +61,10 @@ QString progressOf(const RunFollower& run, int done, int planned, StripTone& ton
 
 /// The newest validation value of the metric that counts, fp32 evaluation first.
 void setMetric(ModeFacts& facts, const RunFollower& run) {
-    const QString wanted = run.summary() ? text(run.summary()->metric_name) : QString();
+    if (!run.summary()) {
+        return;  // which metric counts isn't known yet
+    }
+    const QString wanted = text(run.summary()->metric_name);
     const EvaluationRow* best = nullptr;
     for (const EvaluationRow& row : run.evaluations()) {
         const bool counts = row.split == "validation" && (wanted.isEmpty() || text(row.metric) == wanted);
