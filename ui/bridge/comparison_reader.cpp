@@ -47,6 +47,10 @@ std::optional<ComparisonSnapshot> ComparisonReader::look(const std::string& lang
         m_language = language;
         m_isComparison ? readComparison(language) : readSingle(language);
     }
+    if (error && m_snapshot.problem.empty() && !fs::exists(m_folder, error)) {
+        m_snapshot.problem = "there is no folder " + m_folder.string();
+        return m_snapshot;
+    }
     const bool isFairnessNew = findFairness(language);
     return isNew || isFairnessNew ? std::optional(m_snapshot) : std::nullopt;
 }

@@ -37,6 +37,7 @@ class TestBridge : public QObject {
     void comparisonBringsItsRuns();
     void fairnessIsKnownBeforeTheJudge();
     void damagedComparisonIsASentence();
+    void missingFolderIsASentence();
     void themeFollowsItsChoice();
 };
 
@@ -221,6 +222,12 @@ void TestBridge::damagedComparisonIsASentence() {
     ComparisonFollower follower(folder.path());
     QTRY_VERIFY_WITH_TIMEOUT(!follower.problem().isEmpty(), patience);
     QVERIFY2(follower.problem().contains(QStringLiteral("comparison.json")), qPrintable(follower.problem()));
+}
+
+void TestBridge::missingFolderIsASentence() {
+    testing::TemporaryFolder folder;
+    ComparisonFollower follower(folder.path() / "gone");
+    QTRY_VERIFY_WITH_TIMEOUT(follower.problem().contains(QStringLiteral("gone")), patience);
 }
 
 void TestBridge::themeFollowsItsChoice() {
