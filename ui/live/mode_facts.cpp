@@ -88,7 +88,9 @@ void setRun(ModeFacts& facts, const RunFollower& run) {
     }
     facts.done = static_cast<int>(series.size());
     facts.reason = text(run.state().reason);
-    const bool hasStarted = run.state().state != RunState::Queued || !series.isEmpty();
+    // A run stays in its trial state until the trials of all modes are done: what its own one gave is the newer word.
+    const bool isWaiting = run.state().state == RunState::Queued || run.state().state == RunState::Trial;
+    const bool hasStarted = !isWaiting || !series.isEmpty();
     if (hasStarted || facts.progressText.isEmpty()) {
         facts.tone = StripTone::Normal;
         facts.progressText = progressOf(run, facts.done, facts.planned, facts.tone);
