@@ -96,6 +96,7 @@ class JobFolders {
         auto claim = RunClaim::take(*folder);
         if (!claim) return claim.error();
         if (auto written = write_plan_file(folder->plan(), plan); !written) return written;
+        if (auto reserved = launch_files::make_reserve(*folder); !reserved) return reserved;
         if (auto recorded = record_beginning(*folder, plan.plan, job.comparison_id); !recorded)
             return recorded;
         job.claims.push_back(std::move(*claim));

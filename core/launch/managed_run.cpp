@@ -158,6 +158,7 @@ void ManagedRun::end(RunState state, const std::string& reason, int exit_code, b
         const auto written = launch_files::write_state(m_run.folder, state, reason, exit_code);
         if (!written) log::error(mode() + ": the end state can't be recorded: " + describe(written.error()));
     }
+    launch_files::free_reserve(m_run.folder);
     m_claim.release();
     log::info(mode() + ": " + to_string(state) + (reason.empty() ? "" : ": " + reason));
 }

@@ -1,5 +1,6 @@
 #include "launch/run_body.h"
 
+#include "base/log.h"
 #include "launch/engine_module.h"
 #include "launch/run_files.h"
 
@@ -30,6 +31,14 @@ RunResult train(const RunPlan& plan, RunSession& session, const EngineApi& engin
     if (const auto flushed = session.recorder.flush(); !flushed) return failed(flushed.error());
     if (!end) return failed(end.error());
     return {end->state, end->reason, launch_files::exit_code_of(end->state)};
+}
+
+/// The recorder's own last words need space that a full disk may not have; the run's reserve gives it.
+void record_end_on_full_disk(const RunFolder& folder, const RunResult& result) {
+    const auto recorded = launch_files::read_recorded(folder);
+    if (recorded.last_state && recorded.last_state->state == result.state) return;
+    const auto written = launch_files::write_state(folder, result.state, result.reason, result.exit_code);
+    if (!written) log::error(describe(written.error()));
 }
 
 }  // namespace
@@ -63,8 +72,10 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
     }
     if (result.state == RunState::Failed) (*recorder)->state(RunState::Failed, result.reason);
     (*recorder)->meta(launch_files::exit_code_key, std::to_string(result.exit_code));
-    if (const auto flushed = (*recorder)->flush(); !flushed && result.state != RunState::Failed)
-        result = failed(flushed.error());
+    const auto flushed = (*recorder)->flush();
+    if (!flushed && result.state != RunState::Failed) result = failed(flushed.error());
+    recorder->reset();
+    if (!flushed) record_end_on_full_disk(folder, result);
     say(std::string("end: ") + to_string(result.state) + (result.reason.empty() ? "" : ": " + result.reason));
     return result;
 }

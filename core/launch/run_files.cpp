@@ -16,13 +16,40 @@
 
 namespace mantissa::launch_files {
 
-Result<void> write_state(const RunFolder& folder, RunState state, const std::string& reason,
-                         std::optional<int> exit_code) {
+Result<void> make_reserve(const RunFolder& folder) {
+    const auto file = folder.path / reserve_file;
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    const int failed = descriptor < 0 ? errno : ::posix_fallocate(descriptor, 0, reserve_bytes);
+    if (descriptor >= 0) ::close(descriptor);
+    if (failed == 0) return {};
+    return Error{ErrorCode::InputOutput,
+                 "no space for a run in " + folder.path.string() + ": " + std::strerror(failed),
+                 "free some space, or choose another runs folder with --runs-dir or MANTISSA_RUNS_DIR"};
+}
+
+void free_reserve(const RunFolder& folder) {
+    std::error_code ignored;
+    std::filesystem::remove(folder.path / reserve_file, ignored);
+}
+
+namespace {
+
+Result<void> try_to_write_state(const RunFolder& folder, RunState state, const std::string& reason,
+                                std::optional<int> exit_code) {
     auto recorder = RunRecorder::open(folder.path);
     if (!recorder) return recorder.error();
     (*recorder)->state(state, reason);
     if (exit_code) (*recorder)->meta(exit_code_key, std::to_string(*exit_code));
     return (*recorder)->flush();
+}
+
+}  // namespace
+
+Result<void> write_state(const RunFolder& folder, RunState state, const std::string& reason,
+                         std::optional<int> exit_code) {
+    if (auto written = try_to_write_state(folder, state, reason, exit_code)) return written;
+    free_reserve(folder);
+    return try_to_write_state(folder, state, reason, exit_code);
 }
 
 Result<RunPlan> read_run_plan(const std::filesystem::path& plan_file) {

@@ -19,10 +19,18 @@ inline constexpr const char* exit_code_key = "exit_code";
 inline constexpr const char* supervisor_lock = "supervisor.lock";
 inline constexpr const char* supervisor_log = "supervisor.log";
 
+/// Space that a run folder keeps for its last words: freed when a full disk keeps the end state out of
+/// run.db.
+inline constexpr const char* reserve_file = "reserve";
+inline constexpr std::int64_t reserve_bytes = 160 * 1024;
+Result<void> make_reserve(const RunFolder& folder);
+void free_reserve(const RunFolder& folder);
+
 /// The plan of a run folder, from plan.json.
 Result<RunPlan> read_run_plan(const std::filesystem::path& plan_file);
 
-/// Adds a state row (and the exit code, if given) to a run that no worker writes to.
+/// Adds a state row (and the exit code, if given) to a run that no worker writes to. When the disk is full,
+/// the run's reserve makes room.
 Result<void> write_state(const RunFolder& folder, RunState state, const std::string& reason,
                          std::optional<int> exit_code = std::nullopt);
 

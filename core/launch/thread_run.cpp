@@ -101,6 +101,7 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(
         if (finish) {
             if (const auto finished = finish(folder.path); !finished) log::error(describe(finished.error()));
         }
+        launch_files::free_reserve(folder);
         for (auto& claim : self->m_job.claims) claim.release();
         ::close(job_lock);
         leave();

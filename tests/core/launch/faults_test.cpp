@@ -137,18 +137,41 @@ TEST_F(Faults, queued_runs_of_a_killed_supervisor_are_lost) {
 
 /// Runs with a limit on the size of any file it writes: as a full disk does, writes fail in the middle of the
 /// run.
-TEST_F(Faults, a_file_size_limit_fails_the_run_with_a_sentence_and_keeps_what_was_written) {
-    rlimit before{};
-    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    const rlimit small{400'000, before.rlim_max};
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-    auto handle = start(JobKind::SingleRun, plan("steps=200000 ms=0"));
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+class FileSizeLimit : public LaunchTest {
+  protected:
+    SupervisorHandle start_limited(const std::string& words, rlim_t bytes) {
+        rlimit before{};
+        EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+        const rlimit small{bytes, before.rlim_max};
+        EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+        auto handle = start(JobKind::SingleRun, plan(words));
+        EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+        return handle;
+    }
+    [[nodiscard]] std::string log(const std::string& name) const {
+        std::ifstream file(run_folder(0) / name);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+};
+
+TEST_F(FileSizeLimit, fails_the_run_with_a_sentence_and_keeps_what_was_written) {
+    auto handle = start_limited("steps=200000 ms=1", 250'000);
     EXPECT_EQ(handle.wait(), 6);
     EXPECT_GT(steps(0), 100);
-    const auto end = outcome(0);
-    EXPECT_EQ(end.state, RunState::Failed);
-    EXPECT_NE(end.reason.find("file size limit"), std::string::npos) << end.reason;
+    EXPECT_EQ(outcome(0).state, RunState::Failed) << log("supervisor.log");
+    EXPECT_NE(outcome(0).reason.find("file size limit"), std::string::npos) << outcome(0).reason;
+}
+
+TEST_F(FileSizeLimit, with_no_byte_left_in_the_recording_the_sentence_stands_in_the_logs) {
+    // Transactions as large as the limit itself: now and then neither run.db nor its log can take one more
+    // page.
+    auto handle = start_limited("steps=200000 ms=0", 400'000);
+    EXPECT_EQ(handle.wait(), 6);
+    EXPECT_GT(steps(0), 100);
+    const auto state = outcome(0).state;
+    EXPECT_TRUE(state == RunState::Failed || state == RunState::Lost) << to_string(state);
+    EXPECT_NE(log("worker.log").find("end: failed: the file size limit is reached"), std::string::npos);
+    EXPECT_NE(log("supervisor.log").find("no: failed: the file size limit is reached"), std::string::npos);
 }
 
 TEST_F(Faults, a_full_disk_fails_the_run_with_a_sentence_and_keeps_what_was_written) {
@@ -161,7 +184,27 @@ TEST_F(Faults, a_full_disk_fails_the_run_with_a_sentence_and_keeps_what_was_writ
     EXPECT_GT(steps(0), 100);
     const auto end = outcome(0);
     EXPECT_EQ(end.state, RunState::Failed);
+    EXPECT_FALSE(fs::exists(run_folder(0) / "reserve"));
     EXPECT_NE(end.reason.find("full"), std::string::npos) << end.reason;
+}
+
+/// Somebody else takes the last byte of the disk: the run's own reserve is what its last words are written
+/// on.
+TEST_F(Faults, on_a_disk_filled_by_others_the_end_state_has_its_place) {
+    fs::create_directories(runs());
+    if (::mount("none", runs().c_str(), "tmpfs", 0, "size=2m") != 0)
+        GTEST_SKIP() << "mounting a small tmpfs needs root";
+    const std::shared_ptr<void> unmount(nullptr, [this](void*) { ::umount2(runs().c_str(), MNT_DETACH); });
+    auto handle = start(JobKind::SingleRun, plan("steps=200000 ms=1"));
+    ASSERT_TRUE(soon([&] { return steps(0) > 100; }));
+    std::ofstream filler(runs() / "filler", std::ios::binary);
+    const std::string block(1024, 'x');
+    while (filler.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+    }
+    EXPECT_EQ(handle.wait(), 6);
+    EXPECT_EQ(outcome(0).state, RunState::Failed);
+    EXPECT_NE(outcome(0).reason.find("full"), std::string::npos) << outcome(0).reason;
+    EXPECT_EQ(outcome(0).exit_code, 6);
 }
 
 }  // namespace mantissa::test

@@ -24,6 +24,7 @@ TEST_F(Supervisor, a_comparison_runs_to_its_end) {
         EXPECT_EQ(steps(i), 40);
         EXPECT_TRUE(fs::exists(run_folder(i) / "trial.json"));
         EXPECT_FALSE(fs::exists(run_folder(i) / "control"));
+        EXPECT_FALSE(fs::exists(run_folder(i) / "reserve"));
         EXPECT_TRUE(RunLock::is_free(RunFolder{run_folder(i)}));
         std::vector<std::string> states;
         for (const auto& row : rows(run_folder(i)).states) states.emplace_back(to_string(row.state));
