@@ -67,10 +67,13 @@ std::string read_all(int descriptor) {
 
 Result<std::string> ask_engine(const std::function<Result<std::string>(const EngineApi&)>& question) {
     std::array<int, 2> ends{-1, -1};
-    if (::pipe(ends.data()) != 0) return Error{ErrorCode::Internal, std::string("no pipe: ") + std::strerror(errno), ""};
+    if (::pipe(ends.data()) != 0)
+        return Error{ErrorCode::Internal, std::string("no pipe: ") + std::strerror(errno), ""};
     std::fflush(nullptr);
     const pid_t pid = ::fork();
-    if (pid < 0) return Error{ErrorCode::Internal, std::string("no process for the engine: ") + std::strerror(errno), ""};
+    if (pid < 0)
+        return Error{ErrorCode::Internal, std::string("no process for the engine: ") + std::strerror(errno),
+                     ""};
     if (pid == 0) {
         ::close(ends[0]);
         child(ends[1], question);
@@ -86,7 +89,8 @@ Result<std::string> ask_engine(const std::function<Result<std::string>(const Eng
     const Json answer = Json::parse(text, nullptr, false);
     if (WIFSIGNALED(status) || !answer.is_object())
         return Error{ErrorCode::WorkerLost,
-                     WIFSIGNALED(status) ? std::string("the engine crashed: ") + ::strsignal(WTERMSIG(status)) : "the engine gave no answer",
+                     WIFSIGNALED(status) ? std::string("the engine crashed: ") + ::strsignal(WTERMSIG(status))
+                                         : "the engine gave no answer",
                      "`packaging/setup` checks LibTorch"};
     if (answer.contains("text")) return answer["text"].get<std::string>();
     return Error{static_cast<ErrorCode>(answer["code"].get<int>()), answer["message"], answer["hint"]};

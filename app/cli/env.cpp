@@ -19,7 +19,8 @@ using Json = nlohmann::json;
 
 Json accelerate_settings() {
     Json variables = Json::object();
-    for (const char* name : {"ACCELERATE_MIXED_PRECISION", "ACCELERATE_USE_CPU", "ACCELERATE_TORCH_DEVICE", "ACCELERATE_GRADIENT_ACCUMULATION_STEPS"})
+    for (const char* name : {"ACCELERATE_MIXED_PRECISION", "ACCELERATE_USE_CPU", "ACCELERATE_TORCH_DEVICE",
+                             "ACCELERATE_GRADIENT_ACCUMULATION_STEPS"})
         if (const auto value = process_environment()(name)) variables[name] = *value;
     Json file = nullptr, text = nullptr;
     std::error_code ignored;
@@ -33,8 +34,10 @@ Json accelerate_settings() {
     Json problem = nullptr;
     const auto variables_read = environment_layer(process_environment());
     const auto config_read = accelerate_config_layer(std::nullopt, process_environment());
-    if (!variables_read) problem = describe(variables_read.error());
-    else if (!config_read) problem = describe(config_read.error());
+    if (!variables_read)
+        problem = describe(variables_read.error());
+    else if (!config_read)
+        problem = describe(config_read.error());
     return {{"variables", variables}, {"config_file", file}, {"config", text}, {"problem", problem}};
 }
 
@@ -68,9 +71,12 @@ int show(bool json) {
         print_json(all);
         return 0;
     }
-    for (const char* key : {"mantissa", "program", "platform", "resources", "runs_folder"}) print_flat(key, all[key]);
-    if (all["engine"].is_null()) print("engine: not available: " + all["engine_error"].get<std::string>());
-    else print_flat("engine", all["engine"]);
+    for (const char* key : {"mantissa", "program", "platform", "resources", "runs_folder"})
+        print_flat(key, all[key]);
+    if (all["engine"].is_null())
+        print("engine: not available: " + all["engine_error"].get<std::string>());
+    else
+        print_flat("engine", all["engine"]);
     const Json& accelerate = all["accelerate"];
     for (const auto& [key, value] : accelerate["variables"].items()) print_flat(key, value);
     if (!accelerate["problem"].is_null()) print("problem: " + accelerate["problem"].get<std::string>());
@@ -86,7 +92,8 @@ int show(bool json) {
 }  // namespace
 
 void add_env(CLI::App& program, int& result) {
-    auto* verb = program.add_subcommand("env", "Versions, folders, numeric settings, and what Accelerate's environment and file say");
+    auto* verb = program.add_subcommand(
+        "env", "Versions, folders, numeric settings, and what Accelerate's environment and file say");
     auto json = std::make_shared<bool>(false);
     verb->add_flag("--json", *json, "as one JSON object");
     verb->callback([json, &result] { result = show(*json); });

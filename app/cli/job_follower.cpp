@@ -54,14 +54,17 @@ class SignalRelay {
     SignalCounts m_seen;
 };
 
-/// A run that waits (on_nonfinite = pause, or a pause from elsewhere) needs somebody who knows how it goes on.
-void explain_pauses(const std::vector<RunProgress>& runs, const std::filesystem::path& folder, std::vector<bool>& told, ProgressView& view) {
+/// A run that waits (on_nonfinite = pause, or a pause from elsewhere) needs somebody who knows how it goes
+/// on.
+void explain_pauses(const std::vector<RunProgress>& runs, const std::filesystem::path& folder,
+                    std::vector<bool>& told, ProgressView& view) {
     told.resize(runs.size(), false);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const bool is_paused = runs[i].state == RunState::Paused;
         if (is_paused && !told[i])
-            view.line(std::string(to_string(runs[i].mode)) + " waits: mantissa runs control " + folder.filename().string() +
-                      " resume (or step, stop) --mode " + to_string(runs[i].mode));
+            view.line(std::string(to_string(runs[i].mode)) + " waits: mantissa runs control " +
+                      folder.filename().string() + " resume (or step, stop) --mode " +
+                      to_string(runs[i].mode));
         told[i] = is_paused;
     }
 }
@@ -96,7 +99,8 @@ void JobFollower::read_keys(RunReader& reader, RunProgress& progress) {
     if (!keys) return;
     if (const auto planned = keys->find(meta::planned_steps); planned != keys->end())
         progress.planned_steps = parse_int(planned->second).value_or(0);
-    if (const auto metric = keys->find(meta::metric); metric != keys->end()) progress.metric_name = metric->second;
+    if (const auto metric = keys->find(meta::metric); metric != keys->end())
+        progress.metric_name = metric->second;
 }
 
 void JobFollower::read_run(std::size_t index) {
@@ -130,7 +134,8 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
     const auto folder = job.folder;
     auto handle = start_supervisor(std::move(job));
     if (!handle) return handle.error();
-    auto client = ControlClient::connect(folder, ControlRole::Watch);  // the control is for the window and `runs control`
+    auto client = ControlClient::connect(
+        folder, ControlRole::Watch);  // the control is for the window and `runs control`
     bool connected = client.ok();
     if (!connected) view.line("the supervisor can't be reached: " + describe(client.error()));
     SignalRelay relay(handle->pid(), folder, view);
@@ -152,7 +157,8 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
     if (signal_counts().interrupts > 1) return exit_code(ErrorCode::Interrupted);
     const int code = handle->wait();
     if (code > 128 && code != exit_code(ErrorCode::Interrupted))
-        return Error{ErrorCode::WorkerLost, "the supervisor was killed by signal " + std::to_string(code - 128),
+        return Error{ErrorCode::WorkerLost,
+                     "the supervisor was killed by signal " + std::to_string(code - 128),
                      "what was recorded is in " + folder.string()};
     return code;
 }
@@ -165,7 +171,8 @@ Result<int> run_in_thread(PreparedJob job, ProgressView& view,
     SignalCounts seen;
     while (!(*run)->has_ended()) {
         const SignalCounts now = signal_counts();
-        if (now.interrupts > 1) std::_Exit(exit_code(ErrorCode::Interrupted));  // the recording is safe to a second
+        if (now.interrupts > 1)
+            std::_Exit(exit_code(ErrorCode::Interrupted));  // the recording is safe to a second
         if (now.interrupts > seen.interrupts) {
             view.line("interrupted: the run ends at the next step; Ctrl-C again leaves at once");
             (*run)->control().post(ControlCommand::Interrupt);

@@ -1,6 +1,6 @@
 #pragma once
-// Starts a prepared job and follows its run folders until it has ended. Ctrl-C interrupts the runs, a second one kills them;
-// SIGTERM stops them. What is shown comes from the recordings, as everywhere.
+// Starts a prepared job and follows its run folders until it has ended. Ctrl-C interrupts the runs, a second
+// one kills them; SIGTERM stops them. What is shown comes from the recordings, as everywhere.
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -31,6 +31,7 @@ class JobFollower {
 /// In scope process: supervisor and workers. Returns the exit code of the job.
 Result<int> run_supervised(PreparedJob job, ProgressView& view);
 /// In scope thread: the engine on a thread of this process.
-Result<int> run_in_thread(PreparedJob job, ProgressView& view, const std::function<Result<void>(const std::filesystem::path&)>& finish);
+Result<int> run_in_thread(PreparedJob job, ProgressView& view,
+                          const std::function<Result<void>(const std::filesystem::path&)>& finish);
 
 }  // namespace mantissa::cli

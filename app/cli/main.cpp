@@ -10,19 +10,22 @@
 
 namespace {
 
-/// CLI11's own sentence, with the nearest verb when a verb is what is wrong. Help and version are results, not errors.
+/// CLI11's own sentence, with the nearest verb when a verb is what is wrong. Help and version are results,
+/// not errors.
 int usage_error(const CLI::App& program, const CLI::ParseError& error, int argc, char** argv) {
     if (error.get_exit_code() == 0) return program.exit(error);
     std::string hint = "mantissa --help";
     if (argc > 1 && argv[1][0] != '-') {
         std::vector<std::string> names;
-        for (const auto* known : program.get_subcommands({})) if (!known->get_group().empty()) names.push_back(known->get_name());
+        for (const auto* known : program.get_subcommands({}))
+            if (!known->get_group().empty()) names.push_back(known->get_name());
         if (std::find(names.begin(), names.end(), argv[1]) != names.end()) {
             hint = std::string("mantissa ") + argv[1] + " --help";
         } else {
             const auto near = mantissa::nearest_names(argv[1], names);
-            return mantissa::cli::fail({mantissa::ErrorCode::Usage, std::string("there is no verb \"") + argv[1] + "\"",
-                                        near.empty() ? hint : "did you mean " + mantissa::join_names(near) + "?"});
+            return mantissa::cli::fail(
+                {mantissa::ErrorCode::Usage, std::string("there is no verb \"") + argv[1] + "\"",
+                 near.empty() ? hint : "did you mean " + mantissa::join_names(near) + "?"});
         }
     }
     return mantissa::cli::fail({mantissa::ErrorCode::Usage, error.what(), hint});
@@ -52,7 +55,8 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return finish_output(usage_error(program, error, argc, argv));
     } catch (const std::exception& error) {
-        return finish_output(fail({mantissa::ErrorCode::Internal, std::string("unexpected: ") + error.what(), ""}));
+        return finish_output(
+            fail({mantissa::ErrorCode::Internal, std::string("unexpected: ") + error.what(), ""}));
     }
     return finish_output(result);
 }

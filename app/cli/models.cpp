@@ -35,7 +35,8 @@ void print_models() {
         print(model.id + ": " + model.title);
         print("    " + model.description);
         print("    layers: " + model.layers);
-        print("    data sets: " + join_names(model.datasets) + (model.fields.empty() ? "" : "; fields: " + join_names(model.fields)));
+        print("    data sets: " + join_names(model.datasets) +
+              (model.fields.empty() ? "" : "; fields: " + join_names(model.fields)));
         print("    modules for fp32_islands: " + join_names(model.modules));
     }
     print_choices("Losses", catalogue::losses());
@@ -77,7 +78,8 @@ int show_fields(bool json) {
 }  // namespace
 
 void add_models(CLI::App& program, int& result) {
-    auto* verb = program.add_subcommand("models", "Models, losses, optimizers, schedules and metrics that a plan can name");
+    auto* verb = program.add_subcommand(
+        "models", "Models, losses, optimizers, schedules and metrics that a plan can name");
     struct Options {
         bool json = false, fields = false;
     };
@@ -86,9 +88,12 @@ void add_models(CLI::App& program, int& result) {
     verb->add_flag("--fields", options->fields, "all fields of a plan with defaults and bounds instead");
     verb->callback([options, &result] {
         result = 0;
-        if (options->fields) result = show_fields(options->json);
-        else if (options->json) print_json(catalogue::models_to_json());
-        else print_models();
+        if (options->fields)
+            result = show_fields(options->json);
+        else if (options->json)
+            print_json(catalogue::models_to_json());
+        else
+            print_models();
     });
 }
 

@@ -28,7 +28,9 @@ void print_json(const nlohmann::json& value) {
 
 int finish_output(int result) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
-    const int code = fail({ErrorCode::InputOutput, std::string("the result can't be written to standard output: ") + std::strerror(errno), ""});
+    const int code =
+        fail({ErrorCode::InputOutput,
+              std::string("the result can't be written to standard output: ") + std::strerror(errno), ""});
     return result == 0 ? code : result;
 }
 
@@ -37,7 +39,9 @@ bool is_terminal_error() {
     return ::isatty(STDERR_FILENO) == 1 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
 }
 
-bool is_terminal_output() { return ::isatty(STDOUT_FILENO) == 1; }
+bool is_terminal_output() {
+    return ::isatty(STDOUT_FILENO) == 1;
+}
 
 bool has_utf8_locale() {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {

@@ -13,7 +13,8 @@ namespace {
 
 bool is_file_name(const std::string& text) {
     std::error_code ignored;
-    return text.find('/') != std::string::npos || text.ends_with(".json") || std::filesystem::is_regular_file(text, ignored);
+    return text.find('/') != std::string::npos || text.ends_with(".json") ||
+           std::filesystem::is_regular_file(text, ignored);
 }
 
 struct NamedPlan {
@@ -42,38 +43,56 @@ void PlanOptions::add_flag(CLI::App& verb, const char* names, const char* path, 
     const std::string all = names;
     const std::string flag = all.substr(0, all.find(','));
     verb.add_option_function<std::string>(
-            all, [this, path, flag](const std::string& text) { m_given.push_back({path, text, flag}); }, help)
+            all,
+            [this, path, flag](const std::string& text) {
+                m_given.push_back({path, text, flag});
+            },
+            help)
         ->group("Plan");
 }
 
 void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
-    verb.add_option("PLAN", m_plan, "a plan file (JSON), or a preset: digits-cnn, digits-mlp, article-1, article-2, cancer-overflow, gated-overflow")
+    verb.add_option("PLAN", m_plan,
+                    "a plan file (JSON), or a preset: digits-cnn, digits-mlp, article-1, article-2, "
+                    "cancer-overflow, gated-overflow")
         ->required();
     if (use == PlanUse::Compare) {
-        add_flag(verb, "--modes", "modes", "precision modes, for example no,fp16,bf16 (the control no is always among them)");
+        add_flag(verb, "--modes", "modes",
+                 "precision modes, for example no,fp16,bf16 (the control no is always among them)");
         add_flag(verb, "--order", "launch.order", "turns (default), one-by-one, at-once");
     }
-    add_flag(verb, "--mixed_precision,--mixed-precision", "mixed_precision", "no, fp16, bf16 or fp8, any case");
+    add_flag(verb, "--mixed_precision,--mixed-precision", "mixed_precision",
+             "no, fp16, bf16 or fp8, any case");
     add_flag(verb, "--device", "device", "auto (default), cpu, cuda, cuda:N");
     verb.add_flag("--cpu", m_cpu, "the same as --device cpu")->group("Plan");
     add_flag(verb, "--scope", "launch.scope", "process (default), thread; ranks and join are not built yet");
-    add_flag(verb, "--max-steps,--max_steps", "training.max_steps", "attempts of the optimizer, skipped ones too");
+    add_flag(verb, "--max-steps,--max_steps", "training.max_steps",
+             "attempts of the optimizer, skipped ones too");
     add_flag(verb, "--epochs", "training.epochs", "passes over the training data");
     add_flag(verb, "--batch-size,--batch_size", "training.batch_size", "samples of a micro-batch");
-    add_flag(verb, "--gradient_accumulation_steps,--gradient-accumulation-steps", "training.gradient_accumulation_steps",
-             "micro-batches of a step");
-    add_flag(verb, "--learning-rate,--learning_rate", "training.optimizer.learning_rate", "learning rate of the optimizer");
+    add_flag(verb, "--gradient_accumulation_steps,--gradient-accumulation-steps",
+             "training.gradient_accumulation_steps", "micro-batches of a step");
+    add_flag(verb, "--learning-rate,--learning_rate", "training.optimizer.learning_rate",
+             "learning rate of the optimizer");
     add_flag(verb, "--seed", "training.seed", "seed of initial weights and batch order");
     add_flag(verb, "--on-nonfinite,--on_nonfinite", "on_nonfinite", "stop (default), pause, skip or mark");
-    verb.add_flag("--allow-emulated,--allow_emulated", m_allow_emulated, "train in a mode that the device only emulates")->group("Plan");
-    add_flag(verb, "--num_processes,--num-processes", "launch.processes", "processes that train together (1; more is not built yet)");
-    add_flag(verb, "--num_cpu_threads_per_process,--threads", "launch.threads", "threads of a worker, equal in all modes");
+    verb.add_flag("--allow-emulated,--allow_emulated", m_allow_emulated,
+                  "train in a mode that the device only emulates")
+        ->group("Plan");
+    add_flag(verb, "--num_processes,--num-processes", "launch.processes",
+             "processes that train together (1; more is not built yet)");
+    add_flag(verb, "--num_cpu_threads_per_process,--threads", "launch.threads",
+             "threads of a worker, equal in all modes");
     verb.add_option("--model", m_model, "a model of `mantissa models`, or a model file")->group("Plan");
-    verb.add_option("--dataset", m_dataset, "a data set of `mantissa datasets`, or a file in its form")->group("Plan");
+    verb.add_option("--dataset", m_dataset, "a data set of `mantissa datasets`, or a file in its form")
+        ->group("Plan");
     verb.add_flag("--trust", m_trust, "load a TorchScript model file")->group("Plan");
     add_flag(verb, "--name", "name", "name of the run");
-    verb.add_option("--config_file,--config-file", m_config_file, "Accelerate's configuration instead of its default file")->group("Plan");
-    verb.add_option("--set", m_assignments, "any field of the plan: --set training.clip_grad_norm=1 (may be repeated)")
+    verb.add_option("--config_file,--config-file", m_config_file,
+                    "Accelerate's configuration instead of its default file")
+        ->group("Plan");
+    verb.add_option("--set", m_assignments,
+                    "any field of the plan: --set training.clip_grad_norm=1 (may be repeated)")
         ->group("Plan")
         ->take_all()
         ->allow_extra_args(false);
@@ -81,16 +100,19 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
 
 Result<void> PlanOptions::add_model_and_data(PlanLayer& layer) const {
     if (!m_model.empty()) {
-        const bool is_file = catalogue::find_model(m_model) == nullptr && (m_model.find_first_of("./") != std::string::npos);
+        const bool is_file =
+            catalogue::find_model(m_model) == nullptr && (m_model.find_first_of("./") != std::string::npos);
         if (auto set = layer.set_text(is_file ? "model.file" : "model", m_model, "--model"); !set) return set;
         if (is_file && !m_trust)
-            return Error{ErrorCode::BadPlan, "--model: " + m_model + " is a model file, which runs code of its author",
+            return Error{ErrorCode::BadPlan,
+                         "--model: " + m_model + " is a model file, which runs code of its author",
                          "add --trust if you trust it"};
     }
     if (m_trust && m_model.find_first_of("./") == std::string::npos)
         return Error{ErrorCode::Usage, "--trust belongs to a model file", "name it with --model FILE"};
     if (m_dataset.empty()) return {};
-    const bool is_file = catalogue::find_dataset(m_dataset) == nullptr && (m_dataset.find_first_of("./") != std::string::npos);
+    const bool is_file =
+        catalogue::find_dataset(m_dataset) == nullptr && (m_dataset.find_first_of("./") != std::string::npos);
     return layer.set_text(is_file ? "dataset.file" : "dataset", m_dataset, "--dataset");
 }
 
@@ -100,11 +122,15 @@ Result<PlanLayer> PlanOptions::flag_layer() const {
         if (auto set = layer.set_assignment(assignment); !set) return set.error();
     for (const Given& given : m_given) {
         if (m_cpu && given.path == "device" && given.text != "cpu")
-            return Error{ErrorCode::Usage, "--cpu and --device " + given.text + " contradict each other", "give one of the two"};
-        const auto equal = std::find_if(layer.values.begin(), layer.values.end(),
-                                        [&given](const LayerValue& value) { return value.path == given.path; });
+            return Error{ErrorCode::Usage, "--cpu and --device " + given.text + " contradict each other",
+                         "give one of the two"};
+        const auto equal =
+            std::find_if(layer.values.begin(), layer.values.end(),
+                         [&given](const LayerValue& value) { return value.path == given.path; });
         if (equal != layer.values.end())
-            return Error{ErrorCode::Usage, given.flag + " and --set " + given.path + " say the same thing twice", "give one of the two"};
+            return Error{ErrorCode::Usage,
+                         given.flag + " and --set " + given.path + " say the same thing twice",
+                         "give one of the two"};
         if (auto set = layer.set_text(given.path, given.text, given.flag); !set) return set.error();
     }
     if (m_cpu)
@@ -122,10 +148,12 @@ Result<SourcedPlan> PlanOptions::resolve(PlanUse use) const {
     if (!plan) return plan.error();
     auto environment = environment_layer(process_environment());
     if (!environment) return environment.error();
-    const auto config_file = m_config_file.empty() ? std::nullopt : std::optional<std::filesystem::path>(m_config_file);
+    const auto config_file =
+        m_config_file.empty() ? std::nullopt : std::optional<std::filesystem::path>(m_config_file);
     auto config = accelerate_config_layer(config_file, process_environment());
     if (!config) return config.error();
-    auto resolved = resolve_plan({*config, *environment, plan->layer, *flags}, use, compare_defaults(plan->preset));
+    auto resolved =
+        resolve_plan({*config, *environment, plan->layer, *flags}, use, compare_defaults(plan->preset));
     if (resolved && use == PlanUse::Train && !resolved->plan.modes.empty())
         resolved->notes.emplace_back("modes are for a comparison; this run takes mixed_precision " +
                                      std::string(to_string(resolved->plan.mixed_precision)));

@@ -1,5 +1,6 @@
 #pragma once
-// The options of train and compare that make a plan: plan file or preset, Accelerate's flag names, ours, and --set.
+// The options of train and compare that make a plan: plan file or preset, Accelerate's flag names, ours, and
+// --set.
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -10,7 +10,7 @@
 namespace mantissa::cli {
 
 struct Preflight {
-    std::string device;  // settled: "cpu", "cuda:0"
+    std::string device;                    // settled: "cpu", "cuda:0"
     std::vector<PrecisionChoice> choices;  // in the order of the modes
 };
 

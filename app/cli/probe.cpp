@@ -13,14 +13,16 @@ namespace mantissa::cli {
 namespace {
 
 void print_device(const DeviceReport& device) {
-    print(device.id + ": " + device.name + ", " + readable_bytes(static_cast<std::uint64_t>(device.memory_bytes)) +
+    print(device.id + ": " + device.name + ", " +
+          readable_bytes(static_cast<std::uint64_t>(device.memory_bytes)) +
           (device.capability.empty() ? "" : ", " + device.capability));
     Table table;
     for (const char* title : {"  mode", "support", "forward + backward", "why"}) table.add_column(title);
     for (const ModeSupport& mode : device.modes) {
         std::string tried = mode.tried ? (mode.tried_ok ? "ran" : "failed") : "not tried";
         if (mode.tried_ok && mode.trial_ms) tried += ", " + readable_number(*mode.trial_ms, 3) + " ms";
-        table.add_row({std::string("  ") + to_string(mode.mode), to_string(mode.support), tried, mode.reason});
+        table.add_row(
+            {std::string("  ") + to_string(mode.mode), to_string(mode.support), tried, mode.reason});
     }
     std::string text = table.text();
     text.pop_back();
@@ -50,7 +52,9 @@ int probe(bool json) {
 }  // namespace
 
 void add_probe(CLI::App& program, int& result) {
-    auto* verb = program.add_subcommand("probe", "What each device of this machine can do in each mode, tried with a real forward and backward");
+    auto* verb = program.add_subcommand(
+        "probe",
+        "What each device of this machine can do in each mode, tried with a real forward and backward");
     auto json = std::make_shared<bool>(false);
     verb->add_flag("--json", *json, "as one JSON object");
     verb->callback([json, &result] { result = probe(*json); });

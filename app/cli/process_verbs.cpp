@@ -29,7 +29,9 @@ void add_process_verbs(CLI::App& program, int& result) {
     supervisor->add_option("JOB_FOLDER", options->folder)->required();
     supervisor->callback([options, &result] {
         SupervisorHooks hooks;
-        hooks.finish = [](const std::filesystem::path& folder) { return finish_job(folder, text_language()); };
+        hooks.finish = [](const std::filesystem::path& folder) {
+            return finish_job(folder, text_language());
+        };
         result = supervise(options->folder, hooks);
     });
 
@@ -40,7 +42,8 @@ void add_process_verbs(CLI::App& program, int& result) {
     trial->callback([options, &result] {
         const auto mode = parse_precision(options->mode);
         result = mode ? run_trial(options->plan, *mode, options->output)
-                      : fail({ErrorCode::Usage, "\"" + options->mode + "\" is no precision mode", "use no, fp16, bf16 or fp8"});
+                      : fail({ErrorCode::Usage, "\"" + options->mode + "\" is no precision mode",
+                              "use no, fp16, bf16 or fp8"});
     });
 }
 

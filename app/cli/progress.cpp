@@ -27,7 +27,9 @@ std::size_t terminal_columns() {
 std::string bar(const RunProgress& run) {
     const bool utf8 = has_utf8_locale();
     const std::int64_t done =
-        run.planned_steps > 0 ? std::clamp<std::int64_t>(run.steps * bar_width / run.planned_steps, 0, bar_width) : 0;
+        run.planned_steps > 0
+            ? std::clamp<std::int64_t>(run.steps * bar_width / run.planned_steps, 0, bar_width)
+            : 0;
     std::string text;
     for (std::int64_t i = 0; i < bar_width; ++i) text += i < done ? (utf8 ? "█" : "#") : (utf8 ? "░" : ".");
     return text;
@@ -50,11 +52,13 @@ std::string mode_name(const RunProgress& run) {
 }  // namespace
 
 std::string progress_text(const RunProgress& run) {
-    std::string text = std::to_string(run.steps) + (run.planned_steps > 0 ? "/" + std::to_string(run.planned_steps) : "");
+    std::string text =
+        std::to_string(run.steps) + (run.planned_steps > 0 ? "/" + std::to_string(run.planned_steps) : "");
     if (run.loss) text += "  loss " + readable_number(*run.loss);
     if (run.metric) text += "  " + run.metric_name + " " + readable_number(*run.metric);
     if (run.skipped > 0) text += "  " + std::to_string(run.skipped) + " skipped";
-    if (run.first_nonfinite_step) text += "  non-finite from step " + std::to_string(*run.first_nonfinite_step);
+    if (run.first_nonfinite_step)
+        text += "  non-finite from step " + std::to_string(*run.first_nonfinite_step);
     return text;
 }
 
@@ -85,7 +89,8 @@ void ProgressView::draw_bars() {
     m_last_draw_ns = monotonic_ns();
     const std::size_t columns = terminal_columns() - 1;
     for (const RunProgress& run : m_runs) {
-        const std::string text = mode_name(run) + "  " + bar(run) + "  " + to_string(run.state) + "  " + progress_text(run);
+        const std::string text =
+            mode_name(run) + "  " + bar(run) + "  " + to_string(run.state) + "  " + progress_text(run);
         std::fprintf(stderr, "%s\n", cut_to(text, columns).c_str());
     }
     m_drawn_lines = m_runs.size();

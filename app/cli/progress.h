@@ -1,5 +1,6 @@
 #pragma once
-// What a terminal shows while runs go on: one bar per run, redrawn in place; elsewhere a line per event and one every ten seconds.
+// What a terminal shows while runs go on: one bar per run, redrawn in place; elsewhere a line per event and
+// one every ten seconds.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -22,17 +22,22 @@ int write_report(const ReportOptions& options) {
     if (!folder) return fail(folder.error());
     const auto report = write_html_report(*folder, text_language(options.language), options.output);
     if (!report) return fail(report.error());
-    if (options.json) print_json({{"report", report->string()}});
-    else print(report->string());
+    if (options.json)
+        print_json({{"report", report->string()}});
+    else
+        print(report->string());
     return 0;
 }
 
 }  // namespace
 
 void add_report(CLI::App& program, int& result) {
-    auto* verb = program.add_subcommand("report", "Write the HTML report of a run or comparison and print its path");
+    auto* verb =
+        program.add_subcommand("report", "Write the HTML report of a run or comparison and print its path");
     auto options = std::make_shared<ReportOptions>();
-    verb->add_option("RUN", options->run, "a run folder, the name of a run or comparison (or its beginning), or last")->required();
+    verb->add_option("RUN", options->run,
+                     "a run folder, the name of a run or comparison (or its beginning), or last")
+        ->required();
     verb->add_option("-o,--output", options->output, "file to write (else report.html in the folder)");
     verb->add_option("--lang", options->language, "en, zh (else that of the locale)");
     verb->add_option("--runs-dir,--runs_dir", options->runs_dir, "folder of the runs");

@@ -43,20 +43,23 @@ std::string optional_number(const std::optional<double>& value, int significant 
 
 std::string metric_text(const RunSummary& run) {
     if (!run.metric) return "–";
-    return run.metric_name == "accuracy" ? readable_percent(*run.metric) : run.metric_name + " " + readable_number(*run.metric, 4);
+    return run.metric_name == "accuracy" ? readable_percent(*run.metric)
+                                         : run.metric_name + " " + readable_number(*run.metric, 4);
 }
 
 std::string memory_text(const RunSummary& run, const RunSummary* control) {
     if (run.memory_peak_bytes <= 0) return "–";
     const std::string size = readable_bytes(static_cast<std::uint64_t>(run.memory_peak_bytes));
     if (control == nullptr || control == &run) return size;
-    return size + ratio_text(static_cast<double>(run.memory_peak_bytes), static_cast<double>(control->memory_peak_bytes));
+    return size + ratio_text(static_cast<double>(run.memory_peak_bytes),
+                             static_cast<double>(control->memory_peak_bytes));
 }
 
 std::string time_text(const RunSummary& run, const RunSummary* control, const Labels& label) {
     if (!run.step_ms_median) return "–";
     const std::string time = readable_number(*run.step_ms_median, 3);
-    if (run.support == Support::Emulated) return time + " (" + label("column.speed_not_judged") + ")";  // design rule 6
+    if (run.support == Support::Emulated)
+        return time + " (" + label("column.speed_not_judged") + ")";  // design rule 6
     if (control == nullptr || control == &run || !control->step_ms_median) return time;
     return time + ratio_text(*run.step_ms_median, *control->step_ms_median);
 }
@@ -77,14 +80,16 @@ void print_verdicts(const std::vector<Verdict>& verdicts, const Labels& label) {
     if (verdicts.empty()) return;
     print("");
     for (const Verdict& verdict : verdicts) {
-        print(label("severity." + verdict.severity) + "  " + (verdict.mode.empty() ? "" : verdict.mode + "  ") + verdict.code);
+        print(label("severity." + verdict.severity) + "  " +
+              (verdict.mode.empty() ? "" : verdict.mode + "  ") + verdict.code);
         print_wrapped(verdict.text, 4);
     }
 }
 
 void print_decision(const Decision& decision, const Labels& label) {
     print("");
-    const std::string confidence = label("decision.confidence", {{"confidence", label("confidence." + decision.confidence)}});
+    const std::string confidence =
+        label("decision.confidence", {{"confidence", label("confidence." + decision.confidence)}});
     print_wrapped(label("section.decision") + ": " + decision.text, 0);
     print(confidence);
     const auto list = [](const std::string& title, const std::vector<std::string>& entries) {
@@ -105,19 +110,23 @@ void print_fairness(const ComparisonRecord& comparison, const Labels& label) {
 std::string runs_table(const std::vector<RunSummary>& runs, const Labels& label) {
     using Align = Table::Align;
     Table table;
-    for (const char* title : {"column.mode", "column.support", "column.state"}) table.add_column(label(title));
+    for (const char* title : {"column.mode", "column.support", "column.state"})
+        table.add_column(label(title));
     table.add_column(label("column.applied") + "/" + label("column.steps"), Align::Right);
-    for (const char* title : {"column.probing", "column.faults", "column.first_nonfinite", "column.loss", "column.metric", "column.time",
-                              "column.memory"})
+    for (const char* title : {"column.probing", "column.faults", "column.first_nonfinite", "column.loss",
+                              "column.metric", "column.time", "column.memory"})
         table.add_column(label(title), Align::Right);
-    const auto control = std::find_if(runs.begin(), runs.end(), [](const RunSummary& run) { return run.mode == Precision::No; });
+    const auto control = std::find_if(runs.begin(), runs.end(),
+                                      [](const RunSummary& run) { return run.mode == Precision::No; });
     const RunSummary* reference = control == runs.end() ? nullptr : &*control;
     for (const RunSummary& run : runs)
         table.add_row({mode_text(run), label(std::string("support.") + to_string(run.support)),
                        label(std::string("state.") + to_string(run.state)),
-                       std::to_string(run.applied_steps) + "/" + std::to_string(run.steps), std::to_string(run.skipped_probing),
-                       std::to_string(run.skipped_fault), run.first_nonfinite_step ? std::to_string(*run.first_nonfinite_step) : "–",
-                       optional_number(run.final_loss), metric_text(run), time_text(run, reference, label), memory_text(run, reference)});
+                       std::to_string(run.applied_steps) + "/" + std::to_string(run.steps),
+                       std::to_string(run.skipped_probing), std::to_string(run.skipped_fault),
+                       run.first_nonfinite_step ? std::to_string(*run.first_nonfinite_step) : "–",
+                       optional_number(run.final_loss), metric_text(run), time_text(run, reference, label),
+                       memory_text(run, reference)});
     return table.text();
 }
 
@@ -134,7 +143,8 @@ Result<JobResult> load_result(const std::filesystem::path& job_folder, const std
     result.language = language;
     std::error_code ignored;
     result.folder = std::filesystem::absolute(job_folder, ignored).lexically_normal();
-    if (std::filesystem::exists(job_folder / "report.html", ignored)) result.report = result.folder / "report.html";
+    if (std::filesystem::exists(job_folder / "report.html", ignored))
+        result.report = result.folder / "report.html";
     if (!std::filesystem::exists(job_folder / "comparison.json", ignored)) {
         auto judged = judge_run(job_folder, language);
         if (!judged) return judged.error();
@@ -142,7 +152,8 @@ Result<JobResult> load_result(const std::filesystem::path& job_folder, const std
         result.verdicts = std::move(judged->verdicts);
         return result;
     }
-    // A comparison whose every run died before its first record can't be judged, but its record is still there.
+    // A comparison whose every run died before its first record can't be judged, but its record is still
+    // there.
     auto record = judge_comparison(job_folder, language);
     if (!record) record = read_comparison(job_folder);
     if (!record) return record.error();

@@ -26,7 +26,8 @@ Result<std::vector<fs::path>> all_folders(const fs::path& runs) {
     const auto singles = list_run_folders(runs);
     if (!singles) return singles.error();
     for (const RunFolder& folder : *singles) folders.push_back(folder.path);
-    // Names begin with the time, so the newest name is the newest folder; a comparison is made after its runs' names.
+    // Names begin with the time, so the newest name is the newest folder; a comparison is made after its
+    // runs' names.
     std::stable_sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {
         return a.filename().string().substr(0, 15) > b.filename().string().substr(0, 15);
     });
@@ -37,12 +38,14 @@ Result<std::vector<fs::path>> all_folders(const fs::path& runs) {
 
 Result<fs::path> find_run(const std::string& argument, const fs::path& runs) {
     std::error_code ignored;
-    if (fs::is_directory(argument, ignored) && is_recording(argument)) return fs::absolute(argument, ignored).lexically_normal();
+    if (fs::is_directory(argument, ignored) && is_recording(argument))
+        return fs::absolute(argument, ignored).lexically_normal();
     const auto folders = all_folders(runs);
     if (!folders) return folders.error();
     if (argument == "last") {
         if (!folders->empty()) return folders->front();
-        return Error{ErrorCode::InputOutput, "there is no run in " + runs.string() + " yet", "start one: mantissa compare digits-cnn"};
+        return Error{ErrorCode::InputOutput, "there is no run in " + runs.string() + " yet",
+                     "start one: mantissa compare digits-cnn"};
     }
     std::vector<fs::path> fitting;
     std::vector<std::string> names;
@@ -54,11 +57,13 @@ Result<fs::path> find_run(const std::string& argument, const fs::path& runs) {
     }
     if (fitting.size() == 1) return fitting.front();
     if (fitting.size() > 1)
-        return Error{ErrorCode::Usage, "\"" + argument + "\" fits " + std::to_string(fitting.size()) + " runs",
-                     "for example " + fitting[0].filename().string() + " or " + fitting[1].filename().string()};
+        return Error{
+            ErrorCode::Usage, "\"" + argument + "\" fits " + std::to_string(fitting.size()) + " runs",
+            "for example " + fitting[0].filename().string() + " or " + fitting[1].filename().string()};
     const auto near = nearest_names(argument, names);
-    return Error{ErrorCode::InputOutput, "there is no run \"" + argument.substr(0, 200) + "\" in " + runs.string(),
-                 near.empty() ? "`mantissa runs list` shows what is there" : "did you mean " + join_names(near) + "?"};
+    return Error{
+        ErrorCode::InputOutput, "there is no run \"" + argument.substr(0, 200) + "\" in " + runs.string(),
+        near.empty() ? "`mantissa runs list` shows what is there" : "did you mean " + join_names(near) + "?"};
 }
 
 }  // namespace mantissa::cli

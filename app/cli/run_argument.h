@@ -6,8 +6,8 @@
 
 namespace mantissa::cli {
 
-/// The folder that RUN means: a path, the name of a run or comparison below `runs`, a beginning of one that fits only once, or
-/// "last" for the newest. Errors name the nearest.
+/// The folder that RUN means: a path, the name of a run or comparison below `runs`, a beginning of one that
+/// fits only once, or "last" for the newest. Errors name the nearest.
 Result<std::filesystem::path> find_run(const std::string& argument, const std::filesystem::path& runs);
 
 }  // namespace mantissa::cli

@@ -34,19 +34,23 @@ void say_first_lines(const Preflight& preflight, const SourcedPlan& plan, Progre
     for (const std::string& note : plan.notes) view.line("note: " + note);
 }
 
-Result<int> run_job(PreparedJob job, const SourcedPlan& plan, const std::string& language, ProgressView& view) {
+Result<int> run_job(PreparedJob job, const SourcedPlan& plan, const std::string& language,
+                    ProgressView& view) {
     if (plan.plan.launch.scope != LaunchScope::Thread) return run_supervised(std::move(job), view);
     // The engine's words go to worker.log, as those of a worker process do.
     log::mute_standard_error(true);
     if (auto file = log::also_to_file(job.runs.front().folder.log()); !file) return file.error();
-    return run_in_thread(std::move(job), view, [language](const auto& folder) { return finish_job(folder, language); });
+    return run_in_thread(std::move(job), view,
+                         [language](const auto& folder) { return finish_job(folder, language); });
 }
 
 /// Without progress lines nobody has said yet why a run ended badly.
 void say_reasons(const JobResult& result) {
     for (const RunSummary& run : result.runs)
-        if (run.state == RunState::Failed || run.state == RunState::Lost || run.state == RunState::StoppedNonfinite)
-            std::fprintf(stderr, "mantissa: %s %s: %s\n", to_string(run.mode), to_string(run.state), run.state_reason.c_str());
+        if (run.state == RunState::Failed || run.state == RunState::Lost ||
+            run.state == RunState::StoppedNonfinite)
+            std::fprintf(stderr, "mantissa: %s %s: %s\n", to_string(run.mode), to_string(run.state),
+                         run.state_reason.c_str());
 }
 
 int show_result(const RunOptions& options, const std::filesystem::path& folder, const std::string& language) {
@@ -56,8 +60,10 @@ int show_result(const RunOptions& options, const std::filesystem::path& folder, 
     auto result = load_result(folder, language);
     if (!result) return fail(result.error());
     if (options.quiet) say_reasons(*result);
-    if (options.json) print_json(to_json(*result));
-    else print_result(*result);
+    if (options.json)
+        print_json(to_json(*result));
+    else
+        print_result(*result);
     return 0;
 }
 
@@ -65,11 +71,14 @@ int show_result(const RunOptions& options, const std::filesystem::path& folder, 
 
 void add_run_options(CLI::App& verb, RunOptions& options, PlanUse use) {
     options.plan.add_to(verb, use);
-    verb.add_option("--runs-dir,--runs_dir", options.runs_dir, "folder of the runs (else MANTISSA_RUNS_DIR, else $XDG_DATA_HOME/mantissa/runs)");
+    verb.add_option("--runs-dir,--runs_dir", options.runs_dir,
+                    "folder of the runs (else MANTISSA_RUNS_DIR, else $XDG_DATA_HOME/mantissa/runs)");
     verb.add_flag("--json", options.json, "the result as one JSON object on standard output");
     verb.add_flag("-q,--quiet", options.quiet, "no progress and no log");
-    verb.add_option("--lang", options.language, "language of verdicts and report: en, zh (else that of the locale)");
-    if (use == PlanUse::Compare) verb.add_flag("--strict", options.strict, "exit code 4 when a run was stopped by a non-finite value");
+    verb.add_option("--lang", options.language,
+                    "language of verdicts and report: en, zh (else that of the locale)");
+    if (use == PlanUse::Compare)
+        verb.add_flag("--strict", options.strict, "exit code 4 when a run was stopped by a non-finite value");
 }
 
 int run_verb(const RunOptions& options, PlanUse use) {
@@ -79,7 +88,8 @@ int run_verb(const RunOptions& options, PlanUse use) {
     const auto preflight = check_support(plan->plan, modes_of(plan->plan, use));
     if (!preflight) return fail(preflight.error());
     catch_signals();
-    auto job = prepare_job(use == PlanUse::Compare ? JobKind::Comparison : JobKind::SingleRun, *plan, runs_folder(options.runs_dir));
+    auto job = prepare_job(use == PlanUse::Compare ? JobKind::Comparison : JobKind::SingleRun, *plan,
+                           runs_folder(options.runs_dir));
     if (!job) return fail(job.error());
     const auto folder = job->folder;
     Result<int> ended = 0;

@@ -34,24 +34,29 @@ int list_runs(const RunsOptions& options) {
     if (!folders) return fail(folders.error());
     Table table;
     for (const char* title : {"started", "run", "mode", "state"}) table.add_column(title);
-    for (const char* title : {"applied/steps", "final loss", "validation"}) table.add_column(title, Table::Align::Right);
+    for (const char* title : {"applied/steps", "final loss", "validation"})
+        table.add_column(title, Table::Align::Right);
     Json list = Json::array();
     for (const RunFolder& folder : *folders) {
         const auto run = summarize_run(folder.path);
         if (!run) {
             list.push_back({{"run_dir", folder.path.string()}, {"error", describe(run.error())}});
-            table.add_row({"–", folder.path.filename().string(), "–", "unreadable: " + run.error().message, "–", "–", "–"});
+            table.add_row({"–", folder.path.filename().string(), "–", "unreadable: " + run.error().message,
+                           "–", "–", "–"});
             continue;
         }
         list.push_back(to_json(*run));
-        table.add_row({run->started_ns > 0 ? readable_time(run->started_ns) : "–", folder.path.filename().string(), to_string(run->mode),
-                       to_string(run->state), std::to_string(run->applied_steps) + "/" + std::to_string(run->steps),
+        table.add_row({run->started_ns > 0 ? readable_time(run->started_ns) : "–",
+                       folder.path.filename().string(), to_string(run->mode), to_string(run->state),
+                       std::to_string(run->applied_steps) + "/" + std::to_string(run->steps),
                        run->final_loss ? readable_number(*run->final_loss, 4) : "–",
                        run->metric ? run->metric_name + " " + readable_number(*run->metric, 4) : "–"});
     }
     const auto comparisons = list_comparisons(runs);
     if (options.json) {
-        print_json({{"runs_folder", runs.string()}, {"runs", list}, {"comparisons", comparisons ? Json(*comparisons) : Json::array()}});
+        print_json({{"runs_folder", runs.string()},
+                    {"runs", list},
+                    {"comparisons", comparisons ? Json(*comparisons) : Json::array()}});
         return 0;
     }
     if (folders->empty()) {
@@ -76,13 +81,18 @@ int control_run(const RunsOptions& options) {
         if (const auto summary = summarize_run(*folder)) mode = to_string(summary->mode);
     const auto answer = send_one_command(job, options.command, mode);
     if (!answer) return fail(answer.error());
-    if (options.json) print_json({{"run", folder->string()}, {"command", options.command}, {"answer", *answer}});
-    else print(*answer);
+    if (options.json)
+        print_json({{"run", folder->string()}, {"command", options.command}, {"answer", *answer}});
+    else
+        print(*answer);
     return 0;
 }
 
 void add_common(CLI::App& verb, RunsOptions& options, bool takes_run) {
-    if (takes_run) verb.add_option("RUN", options.run, "a run folder, the name of a run or comparison (or its beginning), or last")->required();
+    if (takes_run)
+        verb.add_option("RUN", options.run,
+                        "a run folder, the name of a run or comparison (or its beginning), or last")
+            ->required();
     verb.add_option("--runs-dir,--runs_dir", options.runs_dir, "folder of the runs");
     verb.add_flag("--json", options.json, "as one JSON object");
 }
@@ -98,12 +108,14 @@ void add_runs(CLI::App& program, int& result) {
     add_common(*list, *options, false);
     list->callback([options, &result] { result = list_runs(*options); });
 
-    auto* show = verb->add_subcommand("show", "One run or comparison: result, verdicts, and where its settings came from");
+    auto* show = verb->add_subcommand(
+        "show", "One run or comparison: result, verdicts, and where its settings came from");
     add_common(*show, *options, true);
     show->add_option("--lang", options->language, "en, zh");
     show->callback([options, &result] {
         const auto folder = find_run(options->run, runs_folder(options->runs_dir));
-        result = folder ? show_run(*folder, text_language(options->language), options->json) : fail(folder.error());
+        result = folder ? show_run(*folder, text_language(options->language), options->json)
+                        : fail(folder.error());
     });
 
     auto* control = verb->add_subcommand("control", "Pause, resume, step or stop a run that is going on");

@@ -43,9 +43,13 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         return 0;
     }
     print_result(*result);
-    if (plan) print_sources(*plan);
-    else fail(plan.error());
-    if (has_supervisor(folder)) print("It is running now: mantissa runs control " + folder.filename().string() + " pause|resume|step|stop");
+    if (plan)
+        print_sources(*plan);
+    else
+        fail(plan.error());
+    if (has_supervisor(folder))
+        print("It is running now: mantissa runs control " + folder.filename().string() +
+              " pause|resume|step|stop");
     return 0;
 }
 

@@ -9,8 +9,10 @@ volatile std::sig_atomic_t interrupts = 0;
 volatile std::sig_atomic_t terminations = 0;
 
 void count(int signal) {
-    if (signal == SIGINT) interrupts = interrupts + 1;
-    else terminations = terminations + 1;
+    if (signal == SIGINT)
+        interrupts = interrupts + 1;
+    else
+        terminations = terminations + 1;
 }
 
 }  // namespace
@@ -24,6 +26,8 @@ void catch_signals() {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-SignalCounts signal_counts() { return {interrupts, terminations}; }
+SignalCounts signal_counts() {
+    return {interrupts, terminations};
+}
 
 }  // namespace mantissa::cli

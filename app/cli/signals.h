@@ -1,5 +1,6 @@
 #pragma once
-// Ctrl-C and SIGTERM as counters that the follower looks at; poll() wakes up because handlers don't restart it.
+// Ctrl-C and SIGTERM as counters that the follower looks at; poll() wakes up because handlers don't restart
+// it.
 namespace mantissa::cli {
 
 struct SignalCounts {

@@ -4,7 +4,8 @@
 
 namespace mantissa::cli {
 
-/// Rows of texts as aligned columns. Widths count characters, not bytes; numbers are told to the right by the caller.
+/// Rows of texts as aligned columns. Widths count characters, not bytes; numbers are told to the right by the
+/// caller.
 class Table {
   public:
     enum class Align { Left, Right };
@@ -18,7 +19,8 @@ class Table {
     std::vector<std::vector<std::string>> m_rows;
 };
 
-/// Text broken at spaces to `width` columns, each line with `indent` spaces before it. Ends with a line break.
+/// Text broken at spaces to `width` columns, each line with `indent` spaces before it. Ends with a line
+/// break.
 [[nodiscard]] std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
 /// Columns of a text on a terminal: characters of CJK scripts take two.
 [[nodiscard]] std::size_t columns_of(const std::string& text);

@@ -1,6 +1,7 @@
 #pragma once
-// One file per verb. Each adds its subcommand; when it was chosen, its callback leaves the exit code in `result`
-// (design: 0 done, 2 bad plan or usage, 3 unsupported, 4 non-finite, 5 worker lost, 6 input/output, 130 interrupted).
+// One file per verb. Each adds its subcommand; when it was chosen, its callback leaves the exit code in
+// `result` (design: 0 done, 2 bad plan or usage, 3 unsupported, 4 non-finite, 5 worker lost, 6 input/output,
+// 130 interrupted).
 namespace CLI {
 class App;
 }

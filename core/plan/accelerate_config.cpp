@@ -1,5 +1,6 @@
-// Accelerate's default_config.yaml (accelerate 1.15: commands/config/config_args.py). Only the top level matters to us; the
-// text is hostile until proven otherwise: size and depth are bounded, anchors and tags are refused.
+// Accelerate's default_config.yaml (accelerate 1.15: commands/config/config_args.py). Only the top level
+// matters to us; the text is hostile until proven otherwise: size and depth are bounded, anchors and tags are
+// refused.
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
@@ -32,7 +33,9 @@ struct Refused {
     std::string sentence;
 };
 
-std::string at_line(int line) { return "line " + std::to_string(line + 1); }
+std::string at_line(int line) {
+    return "line " + std::to_string(line + 1);
+}
 
 /// Collects the top-level keys; throws Refused before the parser goes deeper than it should.
 class TopLevel : public YAML::EventHandler {
@@ -45,18 +48,25 @@ class TopLevel : public YAML::EventHandler {
         refuse_extras(mark, "", anchor);
         scalar(mark, "", true);
     }
-    void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { throw Refused{at_line(mark.line) + ": an alias is not allowed"}; }
-    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+        throw Refused{at_line(mark.line) + ": an alias is not allowed"};
+    }
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& value) override {
         refuse_extras(mark, tag, anchor);
         const bool plain = tag == "?";
-        scalar(mark, value, plain && (value == "null" || value == "~" || value == "Null" || value == "NULL" || value.empty()));
+        scalar(mark, value,
+               plain &&
+                   (value == "null" || value == "~" || value == "Null" || value == "NULL" || value.empty()));
     }
-    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value) override {
         refuse_extras(mark, tag, anchor);
         open(mark, false);
     }
     void OnSequenceEnd() override { close(); }
-    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value) override {
         refuse_extras(mark, tag, anchor);
         open(mark, true);
     }
@@ -68,7 +78,8 @@ class TopLevel : public YAML::EventHandler {
   private:
     static void refuse_extras(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
         if (anchor != 0) throw Refused{at_line(mark.line) + ": an anchor is not allowed"};
-        if (!tag.empty() && tag != "?" && tag != "!") throw Refused{at_line(mark.line) + ": the tag " + tag + " is not allowed"};
+        if (!tag.empty() && tag != "?" && tag != "!")
+            throw Refused{at_line(mark.line) + ": the tag " + tag + " is not allowed"};
     }
     void scalar(const YAML::Mark& mark, const std::string& text, bool is_null) {
         if (m_depth == 0) throw Refused{at_line(mark.line) + ": the file is not a mapping of keys to values"};
@@ -77,7 +88,8 @@ class TopLevel : public YAML::EventHandler {
             return;
         }
         if (!m_has_key) {
-            if (std::any_of(entries.begin(), entries.end(), [&text](const Entry& entry) { return entry.key == text; }))
+            if (std::any_of(entries.begin(), entries.end(),
+                            [&text](const Entry& entry) { return entry.key == text; }))
                 throw Refused{at_line(mark.line) + ": the key " + text.substr(0, 80) + " appears twice"};
             entries.push_back({text, "", false, true, false, mark.line});
         } else {
@@ -87,14 +99,17 @@ class TopLevel : public YAML::EventHandler {
         m_has_key = !m_has_key;
     }
     void open(const YAML::Mark& mark, bool is_map) {
-        if (m_depth == 0 && !is_map) throw Refused{at_line(mark.line) + ": the file is not a mapping of keys to values"};
+        if (m_depth == 0 && !is_map)
+            throw Refused{at_line(mark.line) + ": the file is not a mapping of keys to values"};
         if (m_depth == 1) {
             if (!m_has_key) throw Refused{at_line(mark.line) + ": a key is not a plain text"};
             entries.back().is_nested = true;
         } else if (m_depth > 1 && !entries.empty()) {
             entries.back().nested_is_empty = false;
         }
-        if (++m_depth > depth_limit) throw Refused{at_line(mark.line) + ": nested deeper than " + std::to_string(depth_limit) + " levels"};
+        if (++m_depth > depth_limit)
+            throw Refused{at_line(mark.line) + ": nested deeper than " + std::to_string(depth_limit) +
+                          " levels"};
     }
     void close() {
         if (--m_depth == 1) m_has_key = false;
@@ -129,7 +144,8 @@ Result<std::vector<Entry>> read_json(std::string_view text, const std::string& f
     std::vector<Entry> entries;
     for (const auto& [key, value] : parsed->items()) {
         const bool nested = value.is_structured();
-        entries.push_back({key, nested ? "" : value_to_text(value), nested, nested && value.empty(), value.is_null(), 0});
+        entries.push_back(
+            {key, nested ? "" : value_to_text(value), nested, nested && value.empty(), value.is_null(), 0});
     }
     return entries;
 }
@@ -143,49 +159,50 @@ struct KnownKey {
 };
 
 // NoEffect: addresses and placement of several processes; one process of this machine has no use for them.
-constexpr std::array<KnownKey, 43> known_keys{{{"mixed_precision", Meaning::Takes, ""},
-                                               {"fp16", Meaning::Takes, ""},
-                                               {"use_cpu", Meaning::Takes, ""},
-                                               {"num_processes", Meaning::Takes, ""},
-                                               {"distributed_type", Meaning::Takes, ""},
-                                               {"gradient_accumulation_steps", Meaning::Takes, ""},
-                                               {"compute_environment", Meaning::Refuses, "LOCAL_MACHINE"},
-                                               {"debug", Meaning::NoEffect, "false"},
-                                               {"machine_rank", Meaning::NoEffect, "0"},
-                                               {"num_machines", Meaning::Refuses, "1"},
-                                               {"gpu_ids", Meaning::NoEffect, "all"},
-                                               {"main_process_ip", Meaning::NoEffect, ""},
-                                               {"main_process_port", Meaning::NoEffect, ""},
-                                               {"rdzv_backend", Meaning::NoEffect, "static"},
-                                               {"same_network", Meaning::NoEffect, "true|false"},
-                                               {"main_training_function", Meaning::NoEffect, "main"},
-                                               {"enable_cpu_affinity", Meaning::NoEffect, "false"},
-                                               {"deepspeed_fields_from_accelerate_config", Meaning::NoEffect, ""},
-                                               {"downcast_bf16", Meaning::Refuses, "no|false"},
-                                               {"fp8_config", Meaning::Refuses, ""},
-                                               {"dynamo_config", Meaning::Refuses, ""},
-                                               {"dynamo_backend", Meaning::Refuses, "no"},
-                                               {"deepspeed_config", Meaning::Refuses, ""},
-                                               {"fsdp_config", Meaning::Refuses, ""},
-                                               {"parallelism_config", Meaning::Refuses, ""},
-                                               {"megatron_lm_config", Meaning::Refuses, ""},
-                                               {"mpirun_config", Meaning::Refuses, ""},
-                                               {"ipex_config", Meaning::Refuses, ""},
-                                               {"nd_parallel_config", Meaning::Refuses, ""},
-                                               {"tpu_env", Meaning::NoEffect, ""},
-                                               {"tpu_name", Meaning::Refuses, ""},
-                                               {"tpu_zone", Meaning::Refuses, ""},
-                                               {"tpu_use_cluster", Meaning::Refuses, "false"},
-                                               {"tpu_use_sudo", Meaning::Refuses, "false"},
-                                               {"command_file", Meaning::Refuses, ""},
-                                               {"commands", Meaning::Refuses, ""},
-                                               {"ec2_instance_type", Meaning::Refuses, ""},
-                                               {"iam_role_name", Meaning::Refuses, ""},
-                                               {"profile", Meaning::Refuses, ""},
-                                               {"region", Meaning::Refuses, ""},
-                                               {"image_uri", Meaning::Refuses, ""},
-                                               {"base_job_name", Meaning::Refuses, ""},
-                                               {"num_cpu_threads_per_process", Meaning::Takes, ""}}};
+constexpr std::array<KnownKey, 43> known_keys{
+    {{"mixed_precision", Meaning::Takes, ""},
+     {"fp16", Meaning::Takes, ""},
+     {"use_cpu", Meaning::Takes, ""},
+     {"num_processes", Meaning::Takes, ""},
+     {"distributed_type", Meaning::Takes, ""},
+     {"gradient_accumulation_steps", Meaning::Takes, ""},
+     {"compute_environment", Meaning::Refuses, "LOCAL_MACHINE"},
+     {"debug", Meaning::NoEffect, "false"},
+     {"machine_rank", Meaning::NoEffect, "0"},
+     {"num_machines", Meaning::Refuses, "1"},
+     {"gpu_ids", Meaning::NoEffect, "all"},
+     {"main_process_ip", Meaning::NoEffect, ""},
+     {"main_process_port", Meaning::NoEffect, ""},
+     {"rdzv_backend", Meaning::NoEffect, "static"},
+     {"same_network", Meaning::NoEffect, "true|false"},
+     {"main_training_function", Meaning::NoEffect, "main"},
+     {"enable_cpu_affinity", Meaning::NoEffect, "false"},
+     {"deepspeed_fields_from_accelerate_config", Meaning::NoEffect, ""},
+     {"downcast_bf16", Meaning::Refuses, "no|false"},
+     {"fp8_config", Meaning::Refuses, ""},
+     {"dynamo_config", Meaning::Refuses, ""},
+     {"dynamo_backend", Meaning::Refuses, "no"},
+     {"deepspeed_config", Meaning::Refuses, ""},
+     {"fsdp_config", Meaning::Refuses, ""},
+     {"parallelism_config", Meaning::Refuses, ""},
+     {"megatron_lm_config", Meaning::Refuses, ""},
+     {"mpirun_config", Meaning::Refuses, ""},
+     {"ipex_config", Meaning::Refuses, ""},
+     {"nd_parallel_config", Meaning::Refuses, ""},
+     {"tpu_env", Meaning::NoEffect, ""},
+     {"tpu_name", Meaning::Refuses, ""},
+     {"tpu_zone", Meaning::Refuses, ""},
+     {"tpu_use_cluster", Meaning::Refuses, "false"},
+     {"tpu_use_sudo", Meaning::Refuses, "false"},
+     {"command_file", Meaning::Refuses, ""},
+     {"commands", Meaning::Refuses, ""},
+     {"ec2_instance_type", Meaning::Refuses, ""},
+     {"iam_role_name", Meaning::Refuses, ""},
+     {"profile", Meaning::Refuses, ""},
+     {"region", Meaning::Refuses, ""},
+     {"image_uri", Meaning::Refuses, ""},
+     {"base_job_name", Meaning::Refuses, ""},
+     {"num_cpu_threads_per_process", Meaning::Takes, ""}}};
 
 const KnownKey* find_key(const std::string& name) {
     for (const KnownKey& key : known_keys)
@@ -195,12 +212,15 @@ const KnownKey* find_key(const std::string& name) {
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return result;
 }
 
 bool is_harmless(const KnownKey& key, const Entry& entry) {
-    if (entry.is_null || (entry.is_nested && entry.nested_is_empty) || (!entry.is_nested && entry.text.empty())) return true;
+    if (entry.is_null || (entry.is_nested && entry.nested_is_empty) ||
+        (!entry.is_nested && entry.text.empty()))
+        return true;
     if (entry.is_nested) return false;
     std::istringstream words{std::string(key.harmless)};
     for (std::string word; std::getline(words, word, '|');)
@@ -210,7 +230,8 @@ bool is_harmless(const KnownKey& key, const Entry& entry) {
 
 class ConfigReader {
   public:
-    ConfigReader(std::vector<Entry> entries, std::string file) : m_entries(std::move(entries)), m_file(std::move(file)) {}
+    ConfigReader(std::vector<Entry> entries, std::string file)
+        : m_entries(std::move(entries)), m_file(std::move(file)) {}
 
     Result<PlanLayer> read() {
         if (auto known = check_keys(); !known) return known.error();
@@ -227,13 +248,16 @@ class ConfigReader {
             if (!find_key(entry.key)) unknown.push_back(entry.key.substr(0, 80));
         if (unknown.empty()) return {};
         const auto near = nearest_names(unknown.front(), names);
-        return in_file(m_file, "unknown " + std::string(unknown.size() == 1 ? "key " : "keys ") + join_names(unknown),
-                       near.empty() ? "accelerate 1.15 knows: mixed_precision, use_cpu, num_processes, distributed_type, …"
-                                    : "did you mean " + join_names(near) + "?");
+        return in_file(
+            m_file, "unknown " + std::string(unknown.size() == 1 ? "key " : "keys ") + join_names(unknown),
+            near.empty()
+                ? "accelerate 1.15 knows: mixed_precision, use_cpu, num_processes, distributed_type, …"
+                : "did you mean " + join_names(near) + "?");
     }
 
     [[nodiscard]] Error bad(const Entry& entry, const std::string& allowed) const {
-        const std::string value = entry.is_nested ? "not a single value" : "\"" + entry.text.substr(0, 60) + "\"";
+        const std::string value =
+            entry.is_nested ? "not a single value" : "\"" + entry.text.substr(0, 60) + "\"";
         return in_file(m_file, entry.key + " is " + value, allowed);
     }
 
@@ -249,7 +273,8 @@ class ConfigReader {
         }
         if (is_harmless(key, entry)) return {};
         if (key.meaning == Meaning::NoEffect) {
-            m_layer.notes.push_back(m_file + ": " + entry.key + " has no effect on one process of this machine");
+            m_layer.notes.push_back(m_file + ": " + entry.key +
+                                    " has no effect on one process of this machine");
             return {};
         }
         return Error{ErrorCode::NotBuilt, m_file + ": " + entry.key + " asks for what is not built yet",
@@ -258,27 +283,32 @@ class ConfigReader {
 
     Result<void> take_value(const Entry& entry) {
         if (entry.key == "mixed_precision") return set("mixed_precision", entry.text, entry);
-        if (entry.key == "gradient_accumulation_steps") return set("training.gradient_accumulation_steps", entry.text, entry);
+        if (entry.key == "gradient_accumulation_steps")
+            return set("training.gradient_accumulation_steps", entry.text, entry);
         if (entry.key == "num_cpu_threads_per_process") return set("launch.threads", entry.text, entry);
-        if (entry.key == "num_processes") return entry.text == "-1" ? Result<void>() : set("launch.processes", entry.text, entry);
+        if (entry.key == "num_processes")
+            return entry.text == "-1" ? Result<void>() : set("launch.processes", entry.text, entry);
         if (entry.key == "distributed_type") return take_distributed_type(entry);
         const auto is_on = parse_accelerate_switch(entry.text);
         if (!is_on) return bad(entry, "use true or false");
         if (!*is_on) return {};
         if (entry.key == "use_cpu") return set("device", "cpu", entry);
         // Legacy `fp16: true`; a mixed_precision beside it is the newer word and wins.
-        const bool has_new_key = std::any_of(m_entries.begin(), m_entries.end(),
-                                             [](const Entry& other) { return other.key == "mixed_precision" && !other.is_null; });
+        const bool has_new_key = std::any_of(m_entries.begin(), m_entries.end(), [](const Entry& other) {
+            return other.key == "mixed_precision" && !other.is_null;
+        });
         return has_new_key ? Result<void>() : set("mixed_precision", "fp16", entry);
     }
 
     Result<void> take_distributed_type(const Entry& entry) const {
         for (const char* plain : {"NO", "MULTI_CPU", "MULTI_GPU", "false"})  // bare `NO` is YAML's false
             if (lower(entry.text) == lower(plain)) return {};
-        for (const char* other : {"MULTI_NPU", "MULTI_MLU", "MULTI_SDAA", "MULTI_MUSA", "MULTI_XPU", "MULTI_HPU", "MULTI_NEURON",
-                                  "DEEPSPEED", "FSDP", "XLA", "TPU", "MEGATRON_LM", "TP"})
+        for (const char* other :
+             {"MULTI_NPU", "MULTI_MLU", "MULTI_SDAA", "MULTI_MUSA", "MULTI_XPU", "MULTI_HPU", "MULTI_NEURON",
+              "DEEPSPEED", "FSDP", "XLA", "TPU", "MEGATRON_LM", "TP"})
             if (lower(entry.text) == lower(other))
-                return Error{ErrorCode::NotBuilt, m_file + ": distributed_type is " + entry.text + ": not built yet", "use NO"};
+                return Error{ErrorCode::NotBuilt,
+                             m_file + ": distributed_type is " + entry.text + ": not built yet", "use NO"};
         return bad(entry, "use one of: NO, MULTI_CPU, MULTI_GPU");
     }
 
@@ -291,7 +321,8 @@ class ConfigReader {
 
 Result<PlanLayer> accelerate_config_text(std::string_view text, const std::string& file) {
     if (text.size() > size_limit)
-        return in_file(file, "is larger than 1 MiB (" + std::to_string(text.size()) + " bytes)", "this is no file of `accelerate config`");
+        return in_file(file, "is larger than 1 MiB (" + std::to_string(text.size()) + " bytes)",
+                       "this is no file of `accelerate config`");
     auto entries = file.ends_with(".json") ? read_json(text, file) : read_yaml(text, file);
     if (!entries) return entries.error();
     return ConfigReader(std::move(entries).value(), file).read();
@@ -305,8 +336,9 @@ std::filesystem::path accelerate_config_folder(const EnvironmentLookup& environm
     if (const auto home = read("HF_HOME")) return std::filesystem::path(*home) / "accelerate";
     const auto cache = read("XDG_CACHE_HOME");
     const auto home = read("HOME");
-    const std::filesystem::path root =
-        cache ? std::filesystem::path(*cache) : (home ? std::filesystem::path(*home) : home_folder()) / ".cache";
+    const std::filesystem::path root = cache
+                                           ? std::filesystem::path(*cache)
+                                           : (home ? std::filesystem::path(*home) : home_folder()) / ".cache";
     return root / "huggingface" / "accelerate";
 }
 

@@ -1,4 +1,5 @@
-// ACCELERATE_* variables of the environment (accelerate 1.15: Accelerator.__init__, utils/environment.py str_to_bool).
+// ACCELERATE_* variables of the environment (accelerate 1.15: Accelerator.__init__, utils/environment.py
+// str_to_bool).
 #include <cstdlib>
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace mantissa {
 
 std::optional<bool> parse_accelerate_switch(std::string_view text) {
     std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     for (const char* word : {"y", "yes", "t", "true", "on", "1"})
         if (lower == word) return true;
     for (const char* word : {"n", "no", "f", "false", "off", "0"})
@@ -35,15 +37,18 @@ Result<PlanLayer> environment_layer(const EnvironmentLookup& environment) {
         return value && value->empty() ? std::nullopt : value;
     };
     if (const auto value = read("ACCELERATE_MIXED_PRECISION"))
-        if (auto set = layer.set_text("mixed_precision", *value, "ACCELERATE_MIXED_PRECISION"); !set) return set.error();
+        if (auto set = layer.set_text("mixed_precision", *value, "ACCELERATE_MIXED_PRECISION"); !set)
+            return set.error();
     if (const auto value = read("ACCELERATE_GRADIENT_ACCUMULATION_STEPS"))
-        if (auto set = layer.set_text("training.gradient_accumulation_steps", *value, "ACCELERATE_GRADIENT_ACCUMULATION_STEPS");
+        if (auto set = layer.set_text("training.gradient_accumulation_steps", *value,
+                                      "ACCELERATE_GRADIENT_ACCUMULATION_STEPS");
             !set)
             return set.error();
     if (const auto value = read("ACCELERATE_USE_CPU")) {
         const auto use = parse_accelerate_switch(*value);
         if (!use)
-            return Error{ErrorCode::BadPlan, "ACCELERATE_USE_CPU: \"" + *value + "\" is neither true nor false",
+            return Error{ErrorCode::BadPlan,
+                         "ACCELERATE_USE_CPU: \"" + *value + "\" is neither true nor false",
                          "use one of: y, yes, t, true, on, 1, n, no, f, false, off, 0"};
         if (*use)
             if (auto set = layer.set_text("device", "cpu", "ACCELERATE_USE_CPU"); !set) return set.error();

@@ -1,6 +1,7 @@
 #pragma once
-// What can be picked: models, data sets, losses, metrics, optimizers, schedulers, as ids with their fields and facts. The torch
-// side registers a factory under each id (a test compares both lists). Fields' bounds are in plan/plan_fields.h.
+// What can be picked: models, data sets, losses, metrics, optimizers, schedulers, as ids with their fields
+// and facts. The torch side registers a factory under each id (a test compares both lists). Fields' bounds
+// are in plan/plan_fields.h.
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -21,8 +22,8 @@ struct ModelEntry {
     std::string id, title, description;
     std::vector<std::string> fields;    // paths of the plan that it uses beside model.name
     std::vector<std::string> datasets;  // ids it can take
-    std::string layers;                 // in words: "linear F-H, relu, linear H-C" (F features, H hidden, C classes)
-    std::vector<std::string> modules;   // paths that fp32_islands may name
+    std::string layers;  // in words: "linear F-H, relu, linear H-C" (F features, H hidden, C classes)
+    std::vector<std::string> modules;  // paths that fp32_islands may name
 };
 
 /// A loss, metric, optimizer or scheduler.
@@ -48,7 +49,8 @@ struct ChoiceEntry {
 [[nodiscard]] std::vector<std::string> optimizer_ids();
 [[nodiscard]] std::vector<std::string> scheduler_ids();
 
-/// Samples held out of `samples`: the share rounded up (digits: 360 of 1,797). The split itself is stratified by class.
+/// Samples held out of `samples`: the share rounded up (digits: 360 of 1,797). The split itself is stratified
+/// by class.
 [[nodiscard]] std::int64_t held_out_samples(std::int64_t samples, double share);
 
 nlohmann::json models_to_json();    // `mantissa models --json`

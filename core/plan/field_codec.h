@@ -37,14 +37,18 @@ Result<std::string> read_text(const PlanField& field, const Json& value);
 
 template <typename T>
 Json encode(const T& value) {
-    if constexpr (is_optional<T>::value) return value ? encode(*value) : Json(nullptr);
-    else if constexpr (std::is_same_v<T, double>) return number_to_json(value);
-    else if constexpr (std::is_enum_v<T>) return to_string(value);
+    if constexpr (is_optional<T>::value)
+        return value ? encode(*value) : Json(nullptr);
+    else if constexpr (std::is_same_v<T, double>)
+        return number_to_json(value);
+    else if constexpr (std::is_enum_v<T>)
+        return to_string(value);
     else if constexpr (std::is_same_v<T, std::vector<Precision>>) {
         Json list = Json::array();
         for (const Precision mode : value) list.push_back(to_string(mode));
         return list;
-    } else return value;
+    } else
+        return value;
 }
 
 template <typename T>
@@ -61,11 +65,16 @@ Result<T> decode(const PlanField& field, const Json& value) {
         auto read = read_integer(field, value);
         if (!read) return read.error();
         return static_cast<T>(*read);
-    } else if constexpr (std::is_same_v<T, double>) return read_number(field, value);
-    else if constexpr (std::is_same_v<T, Precision>) return read_precision(field, value);
-    else if constexpr (std::is_same_v<T, std::string>) return read_text(field, value);
-    else if constexpr (std::is_same_v<T, std::vector<Precision>>) return read_modes(field, value);
-    else if constexpr (std::is_same_v<T, std::vector<std::string>>) return read_texts(field, value);
+    } else if constexpr (std::is_same_v<T, double>)
+        return read_number(field, value);
+    else if constexpr (std::is_same_v<T, Precision>)
+        return read_precision(field, value);
+    else if constexpr (std::is_same_v<T, std::string>)
+        return read_text(field, value);
+    else if constexpr (std::is_same_v<T, std::vector<Precision>>)
+        return read_modes(field, value);
+    else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+        return read_texts(field, value);
     else {
         if (!value.is_string()) return wrong_type(field, value);
         if (const auto parsed = parse_name<T>(value.get_ref<const std::string&>())) return *parsed;

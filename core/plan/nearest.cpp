@@ -9,7 +9,8 @@ namespace {
 
 std::string folded(std::string_view text) {
     std::string result;
-    for (const char c : text) result += c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (const char c : text)
+        result += c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return result;
 }
 
@@ -35,7 +36,8 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
 
 }  // namespace
 
-std::vector<std::string> nearest_names(std::string_view written, const std::vector<std::string>& known, std::size_t limit) {
+std::vector<std::string> nearest_names(std::string_view written, const std::vector<std::string>& known,
+                                       std::size_t limit) {
     // Names are short; a hostile plan file's are not, and the distance costs length times length.
     const std::string wanted = folded(written.substr(0, 64));
     std::vector<std::pair<std::size_t, std::string>> found;
@@ -43,11 +45,15 @@ std::vector<std::string> nearest_names(std::string_view written, const std::vect
         const std::string candidate = folded(name);
         std::size_t distance = edit_distance(wanted, candidate);
         // The right name in the wrong object: batch_size for training.batch_size.
-        if (last_part(wanted) == last_part(candidate)) distance = std::min<std::size_t>(distance, 1);
-        else distance = std::min(distance, edit_distance(last_part(wanted), last_part(candidate)) + 1);
-        if (distance <= std::max<std::size_t>(2, last_part(wanted).size() / 3)) found.emplace_back(distance, name);
+        if (last_part(wanted) == last_part(candidate))
+            distance = std::min<std::size_t>(distance, 1);
+        else
+            distance = std::min(distance, edit_distance(last_part(wanted), last_part(candidate)) + 1);
+        if (distance <= std::max<std::size_t>(2, last_part(wanted).size() / 3))
+            found.emplace_back(distance, name);
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> result;
     for (auto& [distance, name] : found)
         if (result.size() < limit) result.push_back(std::move(name));

@@ -46,11 +46,13 @@ PlanField with_choices(PlanField field, std::vector<std::string> choices) {
     return field;
 }
 
-PlanField with_limits(PlanField field, double minimum, double maximum, bool above = false, bool below = false) {
+PlanField with_limits(PlanField field, double minimum, double maximum, bool above = false,
+                      bool below = false) {
     field.limits = {minimum, maximum, above, below};
     return field;
 }
 
+// clang-format off
 // AT names a member once, for reading and writing.
 #define AT(member) [](RunPlan& plan) -> auto& { return plan.member; }
 #define TEXT(member, about) make(AT(member), #member, FieldKind::Text, about)
@@ -60,6 +62,7 @@ PlanField with_limits(PlanField field, double minimum, double maximum, bool abov
 #define NUMBER(member, low, high, about) with_limits(make(AT(member), #member, FieldKind::Number, about), low, high)
 #define POSITIVE(member, high, about) with_limits(make(AT(member), #member, FieldKind::Number, about), 0, high, true)
 #define SHARE(member, about) with_limits(make(AT(member), #member, FieldKind::Number, about), 0, 1, false, true)
+// clang-format on
 
 constexpr double many = 1e9;
 constexpr double large = 1e30;
@@ -75,14 +78,17 @@ void add_what_and_where(std::vector<PlanField>& fields) {
     fields.push_back(with_choices(CHOICE(model.name, "model of the catalogue"), catalogue::model_ids()));
     fields.push_back(TEXT(model.file, "a model file instead of one of the catalogue"));
     fields.push_back(WHOLE(model.hidden, 1, 65536, "width of the hidden layer (mlp, squares)"));
-    fields.push_back(with_choices(CHOICE(dataset.name, "data set of the catalogue"), catalogue::dataset_ids()));
-    fields.push_back(TEXT(dataset.file, "a file in the form of the named data set, instead of the bundled one"));
-    fields.push_back(with_limits(SHARE(dataset.validation, "share held out for validation; 0 = none"), 0, 0.9));
+    fields.push_back(
+        with_choices(CHOICE(dataset.name, "data set of the catalogue"), catalogue::dataset_ids()));
+    fields.push_back(
+        TEXT(dataset.file, "a file in the form of the named data set, instead of the bundled one"));
+    fields.push_back(
+        with_limits(SHARE(dataset.validation, "share held out for validation; 0 = none"), 0, 0.9));
     fields.push_back(WHOLE(dataset.split_seed, 0, 9.2e18, "seed of the split into training and validation"));
     fields.push_back(TEXT(device, "auto, cpu, cuda or cuda:N"));
     fields.push_back(with_choices(CHOICE(mixed_precision, "precision mode of the run"), mode_names()));
-    fields.push_back(
-        with_choices(make(AT(modes), "modes", FieldKind::Modes, "precision modes of a comparison"), mode_names()));
+    fields.push_back(with_choices(
+        make(AT(modes), "modes", FieldKind::Modes, "precision modes of a comparison"), mode_names()));
     fields.push_back(CHOICE(launch.scope, "where the run lives"));
     fields.push_back(WHOLE(launch.processes, 1, 4096, "processes that train together"));
     fields.push_back(WHOLE(launch.threads, 1, 1024, "threads inside an operation, equal in all modes"));
@@ -91,35 +97,44 @@ void add_what_and_where(std::vector<PlanField>& fields) {
 
 void add_optimizer(std::vector<PlanField>& fields) {
     fields.push_back(with_choices(CHOICE(training.optimizer.name, "optimizer"), catalogue::optimizer_ids()));
-    fields.push_back(CHOICE(training.optimizer.implementation, "exact repeats Python's bits; fused is faster"));
+    fields.push_back(
+        CHOICE(training.optimizer.implementation, "exact repeats Python's bits; fused is faster"));
     fields.push_back(NUMBER(training.optimizer.learning_rate, 0, large, "learning rate"));
-    fields.push_back(NUMBER(training.optimizer.weight_decay, 0, large, "weight decay; unset: adamw 0.01, else 0"));
+    fields.push_back(
+        NUMBER(training.optimizer.weight_decay, 0, large, "weight decay; unset: adamw 0.01, else 0"));
     fields.push_back(NUMBER(training.optimizer.momentum, 0, large, "momentum (sgd)"));
     fields.push_back(NUMBER(training.optimizer.dampening, 0, 1, "dampening of the momentum (sgd)"));
     fields.push_back(SWITCH(training.optimizer.nesterov, "Nesterov's momentum (sgd)"));
     fields.push_back(SHARE(training.optimizer.beta1, "decay of the mean gradient (adam, adamw)"));
     fields.push_back(SHARE(training.optimizer.beta2, "decay of the mean square (adam, adamw)"));
-    fields.push_back(NUMBER(training.optimizer.eps, 0, large, "added to the root of the mean square (adam, adamw)"));
+    fields.push_back(
+        NUMBER(training.optimizer.eps, 0, large, "added to the root of the mean square (adam, adamw)"));
     fields.push_back(SWITCH(training.optimizer.amsgrad, "keep the largest mean square (adam, adamw)"));
     fields.push_back(SWITCH(training.optimizer.maximize, "go up instead of down"));
 }
 
 void add_scheduler(std::vector<PlanField>& fields) {
-    fields.push_back(with_choices(CHOICE(training.scheduler.name, "schedule of the learning rate"), catalogue::scheduler_ids()));
+    fields.push_back(with_choices(CHOICE(training.scheduler.name, "schedule of the learning rate"),
+                                  catalogue::scheduler_ids()));
     fields.push_back(WHOLE(training.scheduler.step_size, 1, many, "applied steps between two drops (step)"));
     fields.push_back(NUMBER(training.scheduler.gamma, 0, large, "factor of a drop (step)"));
-    fields.push_back(with_limits(SHARE(training.scheduler.start_factor, "factor at the start (linear)"), 0, 1, true));
+    fields.push_back(
+        with_limits(SHARE(training.scheduler.start_factor, "factor at the start (linear)"), 0, 1, true));
     fields.push_back(with_limits(SHARE(training.scheduler.end_factor, "factor at the end (linear)"), 0, 1));
-    fields.push_back(WHOLE(training.scheduler.total_iters, 1, many, "applied steps to the end factor (linear)"));
+    fields.push_back(
+        WHOLE(training.scheduler.total_iters, 1, many, "applied steps to the end factor (linear)"));
     fields.push_back(WHOLE(training.scheduler.t_max, 1, many, "applied steps of half a wave (cosine)"));
     fields.push_back(NUMBER(training.scheduler.eta_min, 0, large, "lowest learning rate (cosine)"));
     fields.push_back(POSITIVE(training.scheduler.max_lr, large, "highest learning rate (one_cycle)"));
-    fields.push_back(WHOLE(training.scheduler.total_steps, 0, many, "length of the cycle; 0 = the steps of the plan"));
+    fields.push_back(
+        WHOLE(training.scheduler.total_steps, 0, many, "length of the cycle; 0 = the steps of the plan"));
     fields.push_back(with_limits(SHARE(training.scheduler.pct_start, "share of the cycle that rises"), 0, 1));
     fields.push_back(POSITIVE(training.scheduler.div_factor, large, "max_lr / first learning rate"));
     fields.push_back(POSITIVE(training.scheduler.final_div_factor, large, "first / last learning rate"));
-    fields.push_back(with_choices(CHOICE(training.scheduler.anneal_strategy, "form of the cycle"), {"cos", "linear"}));
-    fields.push_back(SWITCH(training.scheduler.cycle_momentum, "move the momentum against the learning rate"));
+    fields.push_back(
+        with_choices(CHOICE(training.scheduler.anneal_strategy, "form of the cycle"), {"cos", "linear"}));
+    fields.push_back(
+        SWITCH(training.scheduler.cycle_momentum, "move the momentum against the learning rate"));
     fields.push_back(SWITCH(training.scheduler.three_phase, "a third phase of its own for the end"));
     fields.push_back(SHARE(training.scheduler.base_momentum, "lowest momentum (one_cycle)"));
     fields.push_back(SHARE(training.scheduler.max_momentum, "highest momentum (one_cycle)"));
@@ -136,22 +151,26 @@ void add_training(std::vector<PlanField>& fields) {
     fields.push_back(POSITIVE(training.loss_factor, large, "multiplies the loss before backward"));
     fields.push_back(POSITIVE(training.clip_grad_norm, large, "largest norm of the gradient"));
     fields.push_back(POSITIVE(training.clip_grad_value, large, "largest magnitude of a gradient's element"));
-    fields.push_back(WHOLE(training.seed, 0, 9.2e18, "seed of initial weights, batch order and random streams"));
+    fields.push_back(
+        WHOLE(training.seed, 0, 9.2e18, "seed of initial weights, batch order and random streams"));
     fields.push_back(SWITCH(training.deterministic, "deterministic algorithms only"));
 }
 
 void add_numbers(std::vector<PlanField>& fields) {
     constexpr double highest_scale = 0x1p+127;  // above it 1/scale is subnormal in fp32
     fields.push_back(POSITIVE(loss_scale.initial, highest_scale, "loss scale at the start (fp16)"));
-    fields.push_back(NUMBER(loss_scale.growth_factor, 1, large, "growth after growth_interval good steps; 1 = fixed"));
-    fields.push_back(with_limits(SHARE(loss_scale.backoff_factor, "factor after an overflow; 1 = fixed"), 0, 1, true));
+    fields.push_back(
+        NUMBER(loss_scale.growth_factor, 1, large, "growth after growth_interval good steps; 1 = fixed"));
+    fields.push_back(
+        with_limits(SHARE(loss_scale.backoff_factor, "factor after an overflow; 1 = fixed"), 0, 1, true));
     fields.push_back(WHOLE(loss_scale.growth_interval, 1, many, "good steps before the scale grows"));
     fields.push_back(NUMBER(loss_scale.floor, 0, highest_scale, "the scale never falls below"));
     fields.push_back(WHOLE(evaluation.every, 0, many, "steps between evaluations; 0 = at the end only"));
     fields.push_back(CHOICE(evaluation.split, "data that is evaluated"));
     fields.push_back(with_choices(CHOICE(evaluation.metric, "what is measured"), catalogue::metric_ids()));
     fields.push_back(CHOICE(evaluation.precision, "outside autocast, inside, or both"));
-    fields.push_back(make(AT(fp32_islands), "fp32_islands", FieldKind::TextList, "module paths that stay in fp32"));
+    fields.push_back(
+        make(AT(fp32_islands), "fp32_islands", FieldKind::TextList, "module paths that stay in fp32"));
     fields.push_back(CHOICE(on_nonfinite, "what a non-finite loss or gradient does"));
     fields.push_back(SWITCH(allow_emulated, "train in a mode that the device only emulates"));
     fields.push_back(CHOICE(cpu_half, "kernels of half precision on a CPU"));
@@ -208,13 +227,27 @@ std::vector<std::string> plan_field_paths() {
 std::string allowed_values(const PlanField& field) {
     std::string text;
     switch (field.kind) {
-        case FieldKind::Text: text = "use a text"; break;
-        case FieldKind::Choice: text = "use one of: " + join_names(field.choices); break;
-        case FieldKind::Integer: text = "use a whole number " + range_text(field); break;
-        case FieldKind::Number: text = "use a number " + range_text(field); break;
-        case FieldKind::Switch: text = "use true or false"; break;
-        case FieldKind::Modes: text = "use a list of modes out of: " + join_names(field.choices); break;
-        case FieldKind::TextList: text = "use a list of texts"; break;
+        case FieldKind::Text:
+            text = "use a text";
+            break;
+        case FieldKind::Choice:
+            text = "use one of: " + join_names(field.choices);
+            break;
+        case FieldKind::Integer:
+            text = "use a whole number " + range_text(field);
+            break;
+        case FieldKind::Number:
+            text = "use a number " + range_text(field);
+            break;
+        case FieldKind::Switch:
+            text = "use true or false";
+            break;
+        case FieldKind::Modes:
+            text = "use a list of modes out of: " + join_names(field.choices);
+            break;
+        case FieldKind::TextList:
+            text = "use a list of texts";
+            break;
     }
     return field.is_optional ? text + ", or null" : text;
 }
@@ -229,8 +262,10 @@ Error unknown_field(std::string_view path) {
     const std::string shortened(path.substr(0, 80));
     const auto near = nearest_names(path, plan_field_paths());
     if (near.empty())
-        return {ErrorCode::BadPlan, "unknown field \"" + shortened + "\"", "`mantissa models --fields` lists all fields"};
-    return {ErrorCode::BadPlan, "unknown field \"" + shortened + "\"", "did you mean " + join_names(near) + "?"};
+        return {ErrorCode::BadPlan, "unknown field \"" + shortened + "\"",
+                "`mantissa models --fields` lists all fields"};
+    return {ErrorCode::BadPlan, "unknown field \"" + shortened + "\"",
+            "did you mean " + join_names(near) + "?"};
 }
 
 nlohmann::json value_from_text(const PlanField& field, std::string_view text) {
@@ -247,7 +282,8 @@ nlohmann::json value_from_text(const PlanField& field, std::string_view text) {
     if (field.is_optional && (text == "null" || text == "none")) return nullptr;
     switch (field.kind) {
         case FieldKind::Text:
-        case FieldKind::Choice: break;
+        case FieldKind::Choice:
+            break;
         case FieldKind::Integer:
             if (const auto number = parse_int(text)) return *number;
             [[fallthrough]];
@@ -258,7 +294,8 @@ nlohmann::json value_from_text(const PlanField& field, std::string_view text) {
             if (text == "true" || text == "false") return text == "true";
             break;
         case FieldKind::Modes:
-        case FieldKind::TextList: return split();
+        case FieldKind::TextList:
+            return split();
     }
     return std::string(text);
 }
@@ -272,6 +309,8 @@ std::string value_to_text(const nlohmann::json& value) {
     return text;
 }
 
-std::string field_text(const PlanField& field, const RunPlan& plan) { return value_to_text(field.get(plan)); }
+std::string field_text(const PlanField& field, const RunPlan& plan) {
+    return value_to_text(field.get(plan));
+}
 
 }  // namespace mantissa

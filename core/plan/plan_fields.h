@@ -1,6 +1,7 @@
 #pragma once
-// The one table of a plan's settings: path, kind, what is allowed, and how to read and write the value. JSON, --set, sources,
-// `mantissa models` and the Set up page all work from it, so that a new setting is one member and one line.
+// The one table of a plan's settings: path, kind, what is allowed, and how to read and write the value. JSON,
+// --set, sources, `mantissa models` and the Set up page all work from it, so that a new setting is one member
+// and one line.
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -23,8 +24,8 @@ struct FieldLimits {
 struct PlanField {
     std::string path;  // "training.batch_size"
     FieldKind kind = FieldKind::Text;
-    bool is_optional = false;  // null means: not set
-    FieldLimits limits;        // of Integer and Number
+    bool is_optional = false;          // null means: not set
+    FieldLimits limits;                // of Integer and Number
     std::vector<std::string> choices;  // of Choice and Modes
     std::string about;                 // half a sentence for people
 
@@ -39,9 +40,11 @@ struct PlanField {
 
 /// "use a whole number from 1 to 1000000": what the field takes, as a hint.
 [[nodiscard]] std::string allowed_values(const PlanField& field);
-/// Objects that a plain id may stand for: model, dataset, training.optimizer, training.scheduler (path of their name, else empty).
+/// Objects that a plain id may stand for: model, dataset, training.optimizer, training.scheduler (path of
+/// their name, else empty).
 [[nodiscard]] std::string name_path_of_object(std::string_view path);
-/// The form of a device's name; whether it is there is the probe's answer. Other backends' names are UnsupportedDevice.
+/// The form of a device's name; whether it is there is the probe's answer. Other backends' names are
+/// UnsupportedDevice.
 Result<void> check_device_name(const std::string& device);
 /// Error for a path that isn't in the table, with the nearest that are.
 [[nodiscard]] Error unknown_field(std::string_view path);

@@ -12,7 +12,9 @@ namespace {
 
 using codec::Json;
 
-Error in_file(const std::string& detail, const Error& error) { return {error.code, detail + ": " + error.message, error.hint}; }
+Error in_file(const std::string& detail, const Error& error) {
+    return {error.code, detail + ": " + error.message, error.hint};
+}
 
 Error bad_sources(const std::string& path) {
     return {ErrorCode::BadPlan, "sources." + path + " isn't {source, detail, value, overruled[]}",
@@ -29,7 +31,8 @@ std::optional<std::string> text_of(const Json& object, const char* key) {
 template <typename Value>
 bool read_value(const Json& object, Value& into) {
     if (!object.is_object()) return false;
-    const auto source = text_of(object, "source"), detail = text_of(object, "detail"), value = text_of(object, "value");
+    const auto source = text_of(object, "source"), detail = text_of(object, "detail"),
+               value = text_of(object, "value");
     const auto parsed = source ? parse_value_source(*source) : std::nullopt;
     if (!parsed || !detail || !value) return false;
     into.source = *parsed;
@@ -58,7 +61,9 @@ Result<std::map<std::string, ValueOrigin>> read_origins(const Json& sources) {
     return origins;
 }
 
-bool is_sourced_form(const Json& json) { return json.is_object() && json.contains("plan"); }
+bool is_sourced_form(const Json& json) {
+    return json.is_object() && json.contains("plan");
+}
 
 Result<void> check_sourced_form(const Json& json) {
     for (const auto& [key, value] : json.items())
@@ -75,8 +80,11 @@ nlohmann::json to_json(const SourcedPlan& sourced) {
     for (const auto& [path, origin] : sourced.origins) {
         Json overruled = Json::array();
         for (const OverruledValue& value : origin.overruled)
-            overruled.push_back({{"source", to_string(value.source)}, {"detail", value.detail}, {"value", value.value}});
-        sources[path] = {{"source", to_string(origin.source)}, {"detail", origin.detail}, {"value", origin.value},
+            overruled.push_back(
+                {{"source", to_string(value.source)}, {"detail", value.detail}, {"value", value.value}});
+        sources[path] = {{"source", to_string(origin.source)},
+                         {"detail", origin.detail},
+                         {"value", origin.value},
                          {"overruled", overruled}};
     }
     Json plan = to_json(sourced.plan);
@@ -90,14 +98,16 @@ Result<nlohmann::json> plan_object_of(std::string_view text) {
     if (!is_sourced_form(*parsed)) return std::move(parsed).value();
     if (auto checked = check_sourced_form(*parsed); !checked) return checked.error();
     Json plan = (*parsed)["plan"];
-    if (plan.is_object() && parsed->contains("mantissa_plan")) plan["mantissa_plan"] = (*parsed)["mantissa_plan"];
+    if (plan.is_object() && parsed->contains("mantissa_plan"))
+        plan["mantissa_plan"] = (*parsed)["mantissa_plan"];
     return plan;
 }
 
 Result<SourcedPlan> read_sourced_plan(std::string_view text, const std::string& detail) {
     auto layer = plan_text_layer(text, ValueSource::Plan, detail);
     if (!layer) return layer.error();
-    // A file of a run folder holds what was already decided: comparisons keep their modes, nothing is merged again.
+    // A file of a run folder holds what was already decided: comparisons keep their modes, nothing is merged
+    // again.
     auto merged = merge_plan({*layer}, PlanUse::Train);
     if (!merged) return merged;
     const Json json = Json::parse(text);

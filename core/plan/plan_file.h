@@ -1,6 +1,6 @@
 #pragma once
-// Plan files: a bare plan as people write it, and the sourced form {"mantissa_plan": 1, "plan": {…}, "sources": {…}} that a run
-// folder keeps as plan.json. Both are read by the same function.
+// Plan files: a bare plan as people write it, and the sourced form {"mantissa_plan": 1, "plan": {…},
+// "sources": {…}} that a run folder keeps as plan.json. Both are read by the same function.
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -48,7 +48,8 @@ class DuplicateKeys {
     bool operator()(int, Json::parse_event_t event, Json& parsed) {
         if (event == Json::parse_event_t::object_start) m_open.emplace_back();
         if (event == Json::parse_event_t::object_end) m_open.pop_back();
-        if (event == Json::parse_event_t::key && !m_open.back().insert(parsed.get<std::string>()).second && first.empty())
+        if (event == Json::parse_event_t::key && !m_open.back().insert(parsed.get<std::string>()).second &&
+            first.empty())
             first = parsed.get<std::string>();
         return true;
     }
@@ -79,7 +80,8 @@ Result<void> collect(const Json& node, const std::string& path, std::vector<Plan
     if (node.is_object()) return collect_object(node, path, settings);
     const std::string name = name_path_of_object(path);
     if (!name.empty() && node.is_string()) return collect(node, name, settings);
-    const char* hint = name.empty() ? "use an object of its fields" : "use a catalogue id, or an object of its fields";
+    const char* hint =
+        name.empty() ? "use an object of its fields" : "use a catalogue id, or an object of its fields";
     return Error{ErrorCode::BadPlan, path + " is " + codec::shown(node) + ", not an object", hint};
 }
 
@@ -87,17 +89,21 @@ Result<void> check_version(const Json& plan) {
     const auto version = plan.find("mantissa_plan");
     if (version == plan.end()) return {};
     if (!version->is_number_integer())
-        return Error{ErrorCode::BadPlan, "mantissa_plan is " + codec::shown(*version) + ", not a version number", "use 1"};
+        return Error{ErrorCode::BadPlan,
+                     "mantissa_plan is " + codec::shown(*version) + ", not a version number", "use 1"};
     if (*version == plan_version) return {};
-    return Error{ErrorCode::BadPlan, "mantissa_plan is " + codec::shown(*version) + ": a version that this program doesn't know",
+    return Error{ErrorCode::BadPlan,
+                 "mantissa_plan is " + codec::shown(*version) + ": a version that this program doesn't know",
                  "this program reads version 1"};
 }
 
 template <typename Value>
-Result<void> switch_over(const char* path, Value& member, Value wanted, const std::set<std::string>& set_paths) {
+Result<void> switch_over(const char* path, Value& member, Value wanted,
+                         const std::set<std::string>& set_paths) {
     if (set_paths.contains(path) && member != wanted)
         return Error{ErrorCode::BadPlan,
-                     std::string(path) + " is " + to_string(member) + ", but compat = accelerate needs " + to_string(wanted),
+                     std::string(path) + " is " + to_string(member) + ", but compat = accelerate needs " +
+                         to_string(wanted),
                      "drop one of the two"};
     member = wanted;
     return {};
@@ -113,13 +119,15 @@ nlohmann::json to_json(const RunPlan& plan) {
 
 Result<nlohmann::json> parse_json_text(std::string_view text) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-        return Error{ErrorCode::BadPlan, text.empty() ? "it is empty (line 1, byte 0)" : "it holds white space only",
+        return Error{ErrorCode::BadPlan,
+                     text.empty() ? "it is empty (line 1, byte 0)" : "it holds white space only",
                      "a plan is a JSON object; {} is one with all defaults"};
     DuplicateKeys duplicates;
     try {
         Json parsed = Json::parse(text.begin(), text.end(), std::ref(duplicates));
         if (!duplicates.first.empty())
-            return Error{ErrorCode::BadPlan, "\"" + duplicates.first + "\" appears twice in one object", "keep one of them"};
+            return Error{ErrorCode::BadPlan, "\"" + duplicates.first + "\" appears twice in one object",
+                         "keep one of them"};
         return parsed;
     } catch (const Json::parse_error& error) {
         return not_json(text, error);
@@ -150,7 +158,8 @@ Result<ReadPlan> read_plan_json(std::string_view text, const RunPlan& base) {
     ReadPlan result{base, {}};
     for (const PlanSetting& setting : *settings) {
         const PlanField* field = find_plan_field(setting.path);
-        if (auto set = field->set(*field, result.plan, Json::parse(setting.value_json)); !set) return set.error();
+        if (auto set = field->set(*field, result.plan, Json::parse(setting.value_json)); !set)
+            return set.error();
         result.set_paths.insert(setting.path);
     }
     if (auto compat = apply_compat(result.plan, result.set_paths); !compat) return compat.error();
@@ -164,8 +173,11 @@ Result<void> apply_compat(RunPlan& plan, const std::set<std::string>& set_paths)
         !done)
         return done;
     if (auto done = switch_over("cpu_half", plan.cpu_half, CpuHalf::Torch, set_paths); !done) return done;
-    if (auto done = switch_over("on_nonfinite", plan.on_nonfinite, OnNonfinite::Mark, set_paths); !done) return done;
-    if (auto done = switch_over("batch_norm_on_skip", plan.batch_norm_on_skip, BatchNormOnSkip::Keep, set_paths); !done)
+    if (auto done = switch_over("on_nonfinite", plan.on_nonfinite, OnNonfinite::Mark, set_paths); !done)
+        return done;
+    if (auto done =
+            switch_over("batch_norm_on_skip", plan.batch_norm_on_skip, BatchNormOnSkip::Keep, set_paths);
+        !done)
         return done;
     return switch_over("short_window", plan.short_window, ShortWindow::Upstream, set_paths);
 }

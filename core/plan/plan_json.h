@@ -1,6 +1,6 @@
 #pragma once
-// RunPlan as JSON: complete when written, exact when read. Errors name the path of the field, its value and what is allowed;
-// text that isn't JSON names line and byte.
+// RunPlan as JSON: complete when written, exact when read. Errors name the path of the field, its value and
+// what is allowed; text that isn't JSON names line and byte.
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>

@@ -21,9 +21,10 @@ constexpr std::array<Names<OptimizerImplementation>, 2> implementation_names{
     {{OptimizerImplementation::Exact, "exact"}, {OptimizerImplementation::Fused, "fused"}}};
 constexpr std::array<Names<EvaluationSplit>, 2> split_names{
     {{EvaluationSplit::Validation, "validation"}, {EvaluationSplit::Training, "training"}}};
-constexpr std::array<Names<EvaluationPrecision>, 3> precision_names{{{EvaluationPrecision::Fp32, "fp32"},
-                                                                     {EvaluationPrecision::Autocast, "autocast"},
-                                                                     {EvaluationPrecision::Both, "both"}}};
+constexpr std::array<Names<EvaluationPrecision>, 3> precision_names{
+    {{EvaluationPrecision::Fp32, "fp32"},
+     {EvaluationPrecision::Autocast, "autocast"},
+     {EvaluationPrecision::Both, "both"}}};
 constexpr std::array<Names<OnNonfinite>, 4> nonfinite_names{{{OnNonfinite::Stop, "stop"},
                                                              {OnNonfinite::Pause, "pause"},
                                                              {OnNonfinite::Skip, "skip"},
@@ -33,7 +34,8 @@ constexpr std::array<Names<BatchNormOnSkip>, 2> batch_norm_names{
     {{BatchNormOnSkip::Restore, "restore"}, {BatchNormOnSkip::Keep, "keep"}}};
 constexpr std::array<Names<ShortWindow>, 2> window_names{
     {{ShortWindow::RightSized, "right_sized"}, {ShortWindow::Upstream, "upstream"}}};
-constexpr std::array<Names<Compat>, 2> compat_names{{{Compat::None, "none"}, {Compat::Accelerate, "accelerate"}}};
+constexpr std::array<Names<Compat>, 2> compat_names{
+    {{Compat::None, "none"}, {Compat::Accelerate, "accelerate"}}};
 
 template <typename Enumeration>
 const char* name_of(Enumeration wanted) {
@@ -46,36 +48,76 @@ const char* name_of(Enumeration wanted) {
 }  // namespace
 
 template <>
-std::span<const Names<LaunchScope>> names_of() { return scope_names; }
+std::span<const Names<LaunchScope>> names_of() {
+    return scope_names;
+}
 template <>
-std::span<const Names<ComparisonOrder>> names_of() { return order_names; }
+std::span<const Names<ComparisonOrder>> names_of() {
+    return order_names;
+}
 template <>
-std::span<const Names<OptimizerImplementation>> names_of() { return implementation_names; }
+std::span<const Names<OptimizerImplementation>> names_of() {
+    return implementation_names;
+}
 template <>
-std::span<const Names<EvaluationSplit>> names_of() { return split_names; }
+std::span<const Names<EvaluationSplit>> names_of() {
+    return split_names;
+}
 template <>
-std::span<const Names<EvaluationPrecision>> names_of() { return precision_names; }
+std::span<const Names<EvaluationPrecision>> names_of() {
+    return precision_names;
+}
 template <>
-std::span<const Names<OnNonfinite>> names_of() { return nonfinite_names; }
+std::span<const Names<OnNonfinite>> names_of() {
+    return nonfinite_names;
+}
 template <>
-std::span<const Names<CpuHalf>> names_of() { return half_names; }
+std::span<const Names<CpuHalf>> names_of() {
+    return half_names;
+}
 template <>
-std::span<const Names<BatchNormOnSkip>> names_of() { return batch_norm_names; }
+std::span<const Names<BatchNormOnSkip>> names_of() {
+    return batch_norm_names;
+}
 template <>
-std::span<const Names<ShortWindow>> names_of() { return window_names; }
+std::span<const Names<ShortWindow>> names_of() {
+    return window_names;
+}
 template <>
-std::span<const Names<Compat>> names_of() { return compat_names; }
+std::span<const Names<Compat>> names_of() {
+    return compat_names;
+}
 
-const char* to_string(LaunchScope value) { return name_of(value); }
-const char* to_string(ComparisonOrder value) { return name_of(value); }
-const char* to_string(OptimizerImplementation value) { return name_of(value); }
-const char* to_string(EvaluationSplit value) { return name_of(value); }
-const char* to_string(EvaluationPrecision value) { return name_of(value); }
-const char* to_string(OnNonfinite value) { return name_of(value); }
-const char* to_string(CpuHalf value) { return name_of(value); }
-const char* to_string(BatchNormOnSkip value) { return name_of(value); }
-const char* to_string(ShortWindow value) { return name_of(value); }
-const char* to_string(Compat value) { return name_of(value); }
+const char* to_string(LaunchScope value) {
+    return name_of(value);
+}
+const char* to_string(ComparisonOrder value) {
+    return name_of(value);
+}
+const char* to_string(OptimizerImplementation value) {
+    return name_of(value);
+}
+const char* to_string(EvaluationSplit value) {
+    return name_of(value);
+}
+const char* to_string(EvaluationPrecision value) {
+    return name_of(value);
+}
+const char* to_string(OnNonfinite value) {
+    return name_of(value);
+}
+const char* to_string(CpuHalf value) {
+    return name_of(value);
+}
+const char* to_string(BatchNormOnSkip value) {
+    return name_of(value);
+}
+const char* to_string(ShortWindow value) {
+    return name_of(value);
+}
+const char* to_string(Compat value) {
+    return name_of(value);
+}
 
 bool same_spelling(std::string_view left, std::string_view right) {
     if (left.size() != right.size()) return false;

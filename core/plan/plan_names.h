@@ -1,24 +1,24 @@
 #pragma once
 // Spellings of the plan's enumerations, as in plan files and on the command line. Reading takes `-` for `_`.
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
-#include <span>
 
 #include "plan/run_plan.h"
 
 namespace mantissa {
 
-[[nodiscard]] const char* to_string(LaunchScope value);             // thread process ranks join
-[[nodiscard]] const char* to_string(ComparisonOrder value);         // turns one-by-one at-once
+[[nodiscard]] const char* to_string(LaunchScope value);              // thread process ranks join
+[[nodiscard]] const char* to_string(ComparisonOrder value);          // turns one-by-one at-once
 [[nodiscard]] const char* to_string(OptimizerImplementation value);  // exact fused
-[[nodiscard]] const char* to_string(EvaluationSplit value);         // validation training
-[[nodiscard]] const char* to_string(EvaluationPrecision value);     // fp32 autocast both
-[[nodiscard]] const char* to_string(OnNonfinite value);             // stop pause skip mark
-[[nodiscard]] const char* to_string(CpuHalf value);                 // torch fast
-[[nodiscard]] const char* to_string(BatchNormOnSkip value);         // restore keep
-[[nodiscard]] const char* to_string(ShortWindow value);             // right_sized upstream
-[[nodiscard]] const char* to_string(Compat value);                  // none accelerate
+[[nodiscard]] const char* to_string(EvaluationSplit value);          // validation training
+[[nodiscard]] const char* to_string(EvaluationPrecision value);      // fp32 autocast both
+[[nodiscard]] const char* to_string(OnNonfinite value);              // stop pause skip mark
+[[nodiscard]] const char* to_string(CpuHalf value);                  // torch fast
+[[nodiscard]] const char* to_string(BatchNormOnSkip value);          // restore keep
+[[nodiscard]] const char* to_string(ShortWindow value);              // right_sized upstream
+[[nodiscard]] const char* to_string(Compat value);                   // none accelerate
 
 /// All values of an enumeration with their spellings, in the order shown to people.
 template <typename Enumeration>

@@ -17,28 +17,36 @@ namespace {
 
 using codec::Json;
 
-constexpr std::array<std::pair<ValueSource, const char*>, 7> source_names{{{ValueSource::Default, "default"},
-                                                                           {ValueSource::Config, "config"},
-                                                                           {ValueSource::Environment, "environment"},
-                                                                           {ValueSource::Plan, "plan"},
-                                                                           {ValueSource::Preset, "preset"},
-                                                                           {ValueSource::Flag, "flag"},
-                                                                           {ValueSource::Edit, "edit"}}};
+constexpr std::array<std::pair<ValueSource, const char*>, 7> source_names{
+    {{ValueSource::Default, "default"},
+     {ValueSource::Config, "config"},
+     {ValueSource::Environment, "environment"},
+     {ValueSource::Plan, "plan"},
+     {ValueSource::Preset, "preset"},
+     {ValueSource::Flag, "flag"},
+     {ValueSource::Edit, "edit"}}};
 
 int strength(ValueSource source) {
     switch (source) {
-        case ValueSource::Default: return 0;
-        case ValueSource::Config: return 1;
-        case ValueSource::Environment: return 2;
+        case ValueSource::Default:
+            return 0;
+        case ValueSource::Config:
+            return 1;
+        case ValueSource::Environment:
+            return 2;
         case ValueSource::Plan:
-        case ValueSource::Preset: return 3;
+        case ValueSource::Preset:
+            return 3;
         case ValueSource::Flag:
-        case ValueSource::Edit: return 4;
+        case ValueSource::Edit:
+            return 4;
     }
     return 0;
 }
 
-Error from(const std::string& detail, const Error& error) { return {error.code, detail + ": " + error.message, error.hint}; }
+Error from(const std::string& detail, const Error& error) {
+    return {error.code, detail + ": " + error.message, error.hint};
+}
 
 struct Candidate {
     ValueSource source;
@@ -52,7 +60,8 @@ class Merge {
     explicit Merge(const std::vector<PlanLayer>& layers) {
         for (const PlanLayer& layer : layers)
             for (const LayerValue& value : layer.values)
-                m_candidates[value.path].push_back({layer.source, value.detail, Json::parse(value.value_json)});
+                m_candidates[value.path].push_back(
+                    {layer.source, value.detail, Json::parse(value.value_json)});
         for (auto& [path, list] : m_candidates)
             std::stable_sort(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {
                 return strength(a.source) < strength(b.source);
@@ -65,7 +74,8 @@ class Merge {
             for (const Candidate& candidate : list) {
                 RunPlan scratch;
                 if (auto checked = field->set(*field, scratch, candidate.value); !checked)
-                    return candidate.detail.empty() ? checked.error() : from(candidate.detail, checked.error());
+                    return candidate.detail.empty() ? checked.error()
+                                                    : from(candidate.detail, checked.error());
             }
             const Candidate& winner = list.back();
             if (auto set = field->set(*field, result.plan, winner.value); !set) return set.error();
@@ -80,7 +90,9 @@ class Merge {
 
     [[nodiscard]] int strength_of(const std::string& path) const {
         const auto found = m_candidates.find(path);
-        return found == m_candidates.end() || found->second.back().value.is_null() ? -1 : strength(found->second.back().source);
+        return found == m_candidates.end() || found->second.back().value.is_null()
+                   ? -1
+                   : strength(found->second.back().source);
     }
 
   private:
@@ -90,16 +102,18 @@ class Merge {
         return set.ok() ? field_text(field, scratch) : value_to_text(value);
     }
 
-    // `--max-steps 50` on a plan with epochs: the stronger source decides, the other is shown as overruled. Equal strength is a
-    // contradiction, which validation reports.
+    // `--max-steps 50` on a plan with epochs: the stronger source decides, the other is shown as overruled.
+    // Equal strength is a contradiction, which validation reports.
     void settle_length(SourcedPlan& result) const {
         const int epochs = strength_of("training.epochs"), steps = strength_of("training.max_steps");
         if (epochs < 0 || steps < 0 || epochs == steps) return;
         const bool steps_win = steps > epochs;
         const std::string winner = steps_win ? "training.max_steps" : "training.epochs";
         const std::string loser = steps_win ? "training.epochs" : "training.max_steps";
-        if (steps_win) result.plan.training.epochs.reset();
-        else result.plan.training.max_steps.reset();
+        if (steps_win)
+            result.plan.training.epochs.reset();
+        else
+            result.plan.training.max_steps.reset();
         const ValueOrigin lost = result.origins[loser];
         const std::string unit = steps_win ? " epochs" : " steps";
         result.origins[winner].overruled.push_back({lost.source, lost.detail, lost.value + unit});
@@ -117,7 +131,8 @@ void take_modes(SourcedPlan& result) {
     auto& modes = result.plan.modes;
     if (std::find(modes.begin(), modes.end(), Precision::No) == modes.end()) {
         modes.insert(modes.begin(), Precision::No);
-        result.notes.emplace_back("the mode no was added: it is the control that the others are compared with");
+        result.notes.emplace_back(
+            "the mode no was added: it is the control that the others are compared with");
     }
     // In a comparison each run has its own mode, so every source of mixed_precision is overruled by the list.
     const auto written = result.origins.find("mixed_precision");
@@ -138,7 +153,8 @@ void take_compare_length(SourcedPlan& result, const Merge& merge, const CompareD
     if (told >= strength(ValueSource::Flag)) return;
     TrainingPlan& training = result.plan.training;
     // Epochs of a data file are of unknown length until it is read.
-    const bool has_length = training.max_steps.has_value() || (training.epochs.has_value() && result.plan.dataset.file.empty());
+    const bool has_length =
+        training.max_steps.has_value() || (training.epochs.has_value() && result.plan.dataset.file.empty());
     if (has_length && training.batch_size > 0 && !compare.is_fixed &&
         planned_steps(training, planned_samples(result.plan.dataset).training) <= compare.steps)
         return;
@@ -162,13 +178,14 @@ Result<void> take_compat(SourcedPlan& result) {
     const RunPlan before = result.plan;
     if (auto done = apply_compat(result.plan, set_paths); !done) {
         const auto compat = result.origins.find("compat");
-        return compat == result.origins.end() || compat->second.detail.empty() ? done.error()
-                                                                               : from(compat->second.detail, done.error());
+        return compat == result.origins.end() || compat->second.detail.empty()
+                   ? done.error()
+                   : from(compat->second.detail, done.error());
     }
     for (const PlanField& field : plan_fields())
         if (field_text(field, before) != field_text(field, result.plan))
-            result.origins[field.path] = {result.origins["compat"].source, "compat = accelerate",
-                                          field_text(field, result.plan), {}};
+            result.origins[field.path] = {
+                result.origins["compat"].source, "compat = accelerate", field_text(field, result.plan), {}};
     return {};
 }
 
@@ -197,8 +214,9 @@ std::vector<std::string> SourcedPlan::overruled_lines() const {
     for (const auto& [path, origin] : origins)
         for (const OverruledValue& lost : origin.overruled) {
             if (lost.value == origin.value) continue;  // two sources that agree: nothing was overruled
-            lines.push_back(path + " " + origin.value + " (" + describe_source(origin.source, origin.detail) + ") overrules " + lost.value +
-                            " (" + describe_source(lost.source, lost.detail) + ")");
+            lines.push_back(path + " " + origin.value + " (" + describe_source(origin.source, origin.detail) +
+                            ") overrules " + lost.value + " (" + describe_source(lost.source, lost.detail) +
+                            ")");
         }
     return lines;
 }
@@ -229,13 +247,16 @@ Result<PlanLayer> plan_text_layer(std::string_view text, ValueSource source, con
     auto settings = read_settings(*object);
     if (!settings) return from(detail, settings.error());
     PlanLayer layer{source, {}, {}};
-    for (PlanSetting& setting : *settings) layer.values.push_back({setting.path, std::move(setting.value_json), detail});
+    for (PlanSetting& setting : *settings)
+        layer.values.push_back({setting.path, std::move(setting.value_json), detail});
     return layer;
 }
 
-Result<SourcedPlan> merge_plan(const std::vector<PlanLayer>& layers, PlanUse use, const CompareDefaults& compare) {
+Result<SourcedPlan> merge_plan(const std::vector<PlanLayer>& layers, PlanUse use,
+                               const CompareDefaults& compare) {
     SourcedPlan result;
-    for (const PlanLayer& layer : layers) result.notes.insert(result.notes.end(), layer.notes.begin(), layer.notes.end());
+    for (const PlanLayer& layer : layers)
+        result.notes.insert(result.notes.end(), layer.notes.begin(), layer.notes.end());
     const Merge merge(layers);
     if (auto applied = merge.apply(result); !applied) return applied.error();
     if (use == PlanUse::Compare) {
@@ -246,7 +267,8 @@ Result<SourcedPlan> merge_plan(const std::vector<PlanLayer>& layers, PlanUse use
     return result;
 }
 
-Result<SourcedPlan> resolve_plan(const std::vector<PlanLayer>& layers, PlanUse use, const CompareDefaults& compare) {
+Result<SourcedPlan> resolve_plan(const std::vector<PlanLayer>& layers, PlanUse use,
+                                 const CompareDefaults& compare) {
     auto merged = merge_plan(layers, use, compare);
     if (!merged) return merged;
     const auto issues = find_plan_issues(merged->plan);

@@ -1,7 +1,7 @@
 #pragma once
-// Where each value of a plan came from. Layers are collected from all sources, every value is checked, also those that are
-// overruled, and the strongest one wins: flag or edit > plan file or preset > ACCELERATE_* environment > Accelerate's
-// default_config.yaml > built-in default.
+// Where each value of a plan came from. Layers are collected from all sources, every value is checked, also
+// those that are overruled, and the strongest one wins: flag or edit > plan file or preset > ACCELERATE_*
+// environment > Accelerate's default_config.yaml > built-in default.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -17,9 +17,11 @@
 
 namespace mantissa {
 
-/// In ascending strength; Plan and Preset are one rank (there is never both), so are Flag and Edit (the later layer wins).
+/// In ascending strength; Plan and Preset are one rank (there is never both), so are Flag and Edit (the later
+/// layer wins).
 enum class ValueSource { Default, Config, Environment, Plan, Preset, Flag, Edit };
-[[nodiscard]] const char* to_string(ValueSource source);  // "default" "config" "environment" "plan" "preset" "flag" "edit"
+[[nodiscard]] const char* to_string(
+    ValueSource source);  // "default" "config" "environment" "plan" "preset" "flag" "edit"
 [[nodiscard]] std::optional<ValueSource> parse_value_source(std::string_view text);
 
 /// "flag --device", "preset digits-cnn", "default": source and detail for people.
@@ -41,8 +43,9 @@ struct ValueOrigin {
 struct SourcedPlan {
     RunPlan plan;
     std::map<std::string, ValueOrigin> origins;  // by path; a path that is missing is a built-in default
-    std::vector<std::string> notes;              // sentences: settings of other programs that have no effect here
-    /// "mixed_precision bf16 (flag --mixed_precision) overrules fp16 (environment ACCELERATE_MIXED_PRECISION)", one per overruled value
+    std::vector<std::string> notes;  // sentences: settings of other programs that have no effect here
+    /// "mixed_precision bf16 (flag --mixed_precision) overrules fp16 (environment
+    /// ACCELERATE_MIXED_PRECISION)", one per overruled value
     [[nodiscard]] std::vector<std::string> overruled_lines() const;
 };
 
@@ -57,7 +60,8 @@ struct PlanLayer {
     std::vector<LayerValue> values;
     std::vector<std::string> notes;
 
-    /// Adds or replaces a value given as text ("64"); checks it. Errors begin with `detail` ("--set", "--device").
+    /// Adds or replaces a value given as text ("64"); checks it. Errors begin with `detail` ("--set",
+    /// "--device").
     Result<void> set_text(const std::string& path, std::string_view text, const std::string& detail);
     /// `--set key=value`; a group such as model=cnn sets its name.
     Result<void> set_assignment(std::string_view assignment);
@@ -69,7 +73,8 @@ Result<PlanLayer> plan_text_layer(std::string_view text, ValueSource source, con
 using EnvironmentLookup = std::function<std::optional<std::string>(const std::string& name)>;
 [[nodiscard]] EnvironmentLookup process_environment();
 
-/// ACCELERATE_MIXED_PRECISION, _USE_CPU, _TORCH_DEVICE, _GRADIENT_ACCUMULATION_STEPS. An empty variable counts as unset.
+/// ACCELERATE_MIXED_PRECISION, _USE_CPU, _TORCH_DEVICE, _GRADIENT_ACCUMULATION_STEPS. An empty variable
+/// counts as unset.
 Result<PlanLayer> environment_layer(const EnvironmentLookup& environment);
 
 /// $HF_HOME/accelerate/ or ${XDG_CACHE_HOME:-~/.cache}/huggingface/accelerate/.
@@ -88,10 +93,13 @@ struct CompareDefaults {
     std::string detail = "a comparison runs 300 steps unless told otherwise";
 };
 
-/// Merges the layers (any order), applies `compat`, and validates. In a comparison the modes replace mixed_precision, whose
-/// other sources are shown as overruled.
-Result<SourcedPlan> resolve_plan(const std::vector<PlanLayer>& layers, PlanUse use, const CompareDefaults& compare = {});
-/// The same without the final validation: for an editor that shows issues beside the fields (plan/validate.h).
-Result<SourcedPlan> merge_plan(const std::vector<PlanLayer>& layers, PlanUse use, const CompareDefaults& compare = {});
+/// Merges the layers (any order), applies `compat`, and validates. In a comparison the modes replace
+/// mixed_precision, whose other sources are shown as overruled.
+Result<SourcedPlan> resolve_plan(const std::vector<PlanLayer>& layers, PlanUse use,
+                                 const CompareDefaults& compare = {});
+/// The same without the final validation: for an editor that shows issues beside the fields
+/// (plan/validate.h).
+Result<SourcedPlan> merge_plan(const std::vector<PlanLayer>& layers, PlanUse use,
+                               const CompareDefaults& compare = {});
 
 }  // namespace mantissa

@@ -26,7 +26,8 @@ Result<Preset> read_preset(const std::filesystem::path& file) {
     auto text = read_file(file, plan_file_limit_bytes);
     if (!text) return text.error();
     auto json = parse_json_text(*text);
-    if (!json) return Error{json.error().code, file.string() + ": " + json.error().message, json.error().hint};
+    if (!json)
+        return Error{json.error().code, file.string() + ": " + json.error().message, json.error().hint};
     Preset preset;
     preset.id = file.stem().string();
     preset.title = preset.id;
@@ -44,12 +45,16 @@ Result<Preset> read_preset(const std::filesystem::path& file) {
 Result<std::vector<std::string>> preset_ids(const std::filesystem::path& folder) {
     std::vector<std::string> ids;
     std::error_code error;
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
         if (entry->path().extension() == ".json") ids.push_back(entry->path().stem().string());
     if (error)
-        return Error{ErrorCode::InputOutput, "the presets' folder " + folder.string() + " can't be read: " + error.message(),
+        return Error{ErrorCode::InputOutput,
+                     "the presets' folder " + folder.string() + " can't be read: " + error.message(),
                      "MANTISSA_RESOURCES names the folder with the program's resources"};
-    const auto rank = [](const std::string& id) { return std::find(first_presets.begin(), first_presets.end(), id); };
+    const auto rank = [](const std::string& id) {
+        return std::find(first_presets.begin(), first_presets.end(), id);
+    };
     std::sort(ids.begin(), ids.end(), [&rank](const std::string& a, const std::string& b) {
         return rank(a) != rank(b) ? rank(a) < rank(b) : a < b;
     });
@@ -77,8 +82,9 @@ Result<Preset> load_preset(const std::string& id, const std::filesystem::path& f
     if (!ids) return ids.error();
     if (std::find(ids->begin(), ids->end(), id) != ids->end()) return read_preset(where / (id + ".json"));
     const auto near = nearest_names(id, *ids);
-    return Error{ErrorCode::BadPlan, "\"" + id.substr(0, 80) + "\" is neither a plan file nor a preset",
-                 (near.empty() ? "" : "did you mean " + join_names(near) + "? ") + "Presets: " + join_names(*ids)};
+    return Error{
+        ErrorCode::BadPlan, "\"" + id.substr(0, 80) + "\" is neither a plan file nor a preset",
+        (near.empty() ? "" : "did you mean " + join_names(near) + "? ") + "Presets: " + join_names(*ids)};
 }
 
 Result<PlanLayer> preset_layer(const Preset& preset) {

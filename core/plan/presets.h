@@ -1,5 +1,6 @@
 #pragma once
-// Presets: plans that come with the program (resources/presets/*.json), in the sourced form with a "preset" object beside it:
+// Presets: plans that come with the program (resources/presets/*.json), in the sourced form with a "preset"
+// object beside it:
 // {"mantissa_plan": 1, "preset": {"title", "summary", "compare_steps" (number or null)}, "plan": {…}}.
 #include <filesystem>
 #include <optional>
@@ -13,8 +14,9 @@ namespace mantissa {
 
 struct Preset {
     std::string id, title, summary;
-    std::optional<std::int64_t> compare_steps;  // length of a comparison; none: at most 300, a shorter plan keeps its length
-    std::string text;                           // the file
+    std::optional<std::int64_t>
+        compare_steps;  // length of a comparison; none: at most 300, a shorter plan keeps its length
+    std::string text;   // the file
 };
 
 /// The presets in the order that people meet them. `folder` empty = resources_folder()/presets.

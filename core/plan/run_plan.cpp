@@ -7,9 +7,13 @@ namespace mantissa {
 std::int64_t planned_steps(const TrainingPlan& training, std::int64_t training_samples) {
     if (training.max_steps) return *training.max_steps;
     MANTISSA_ASSERT(training.batch_size > 0 && training.gradient_accumulation_steps > 0);
-    const auto up = [](std::int64_t whole, std::int64_t part) { return whole / part + (whole % part != 0 ? 1 : 0); };
-    // A short last batch is a batch, and a short last window is a step (design: short_window says how it is weighed).
-    const std::int64_t windows = up(up(training_samples, training.batch_size), training.gradient_accumulation_steps);
+    const auto up = [](std::int64_t whole, std::int64_t part) {
+        return whole / part + (whole % part != 0 ? 1 : 0);
+    };
+    // A short last batch is a batch, and a short last window is a step (design: short_window says how it is
+    // weighed).
+    const std::int64_t windows =
+        up(up(training_samples, training.batch_size), training.gradient_accumulation_steps);
     return windows * training.epochs.value_or(default_epochs);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// RunPlan: every setting of a run as plain values with the built-in defaults. Saved with the run as plan.json.
-// The catalogue (plan/catalogue.h) names allowed ids and bounds; plan/plan_json.h reads and writes; plan/plan_sources.h
-// knows where each value came from. "Refused as not built yet" is decided by plan/validate.h, never here.
+// RunPlan: every setting of a run as plain values with the built-in defaults. Saved with the run as
+// plan.json. The catalogue (plan/catalogue.h) names allowed ids and bounds; plan/plan_json.h reads and
+// writes; plan/plan_sources.h knows where each value came from. "Refused as not built yet" is decided by
+// plan/validate.h, never here.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,7 +15,8 @@ namespace mantissa {
 struct ModelPlan {
     std::string name = "mlp";  // catalogue id: mlp cnn linear squares gated
     std::string file;          // a model file; empty for catalogue models
-    std::int64_t hidden = 128;  // width of the hidden layer of mlp and squares; other models ignore nothing: refused if given
+    std::int64_t hidden =
+        128;  // width of the hidden layer of mlp and squares; other models ignore nothing: refused if given
     bool operator==(const ModelPlan&) const = default;
 };
 
@@ -59,7 +61,7 @@ struct SchedulerPlan {
     std::int64_t total_iters = 5;
     std::int64_t t_max = 100;  // cosine
     double eta_min = 0.0;
-    double max_lr = 0.1;  // one_cycle
+    double max_lr = 0.1;           // one_cycle
     std::int64_t total_steps = 0;  // 0 = the steps of the plan
     double pct_start = 0.3, div_factor = 25.0, final_div_factor = 1e4;
     std::string anneal_strategy = "cos";  // cos linear
@@ -85,7 +87,7 @@ struct TrainingPlan {
 
 struct LossScalePlan {
     double initial = 65536.0;
-    double growth_factor = 2.0;   // 1 with backoff 1 = a fixed scale
+    double growth_factor = 2.0;  // 1 with backoff 1 = a fixed scale
     double backoff_factor = 0.5;
     std::int64_t growth_interval = 2000;
     double floor = 6.103515625e-05;  // 2^-14: holds the scale and raises scale_collapse
@@ -110,7 +112,7 @@ enum class ShortWindow { RightSized, Upstream };
 enum class Compat { None, Accelerate };
 
 struct ObservePlan {
-    std::int64_t level = 0;        // 0 always; 1, 2, 3 refused as not built yet
+    std::int64_t level = 0;  // 0 always; 1, 2, 3 refused as not built yet
     std::int64_t every_steps = 50;
     bool operator==(const ObservePlan&) const = default;
 };
@@ -133,7 +135,8 @@ struct RunPlan {
     TrainingPlan training;
     LossScalePlan loss_scale;
     EvaluationPlan evaluation;
-    std::vector<std::string> fp32_islands;  // module paths of our models; path.op and aten::op refused as not built yet
+    std::vector<std::string>
+        fp32_islands;  // module paths of our models; path.op and aten::op refused as not built yet
     OnNonfinite on_nonfinite = OnNonfinite::Stop;
     bool allow_emulated = false;
     CpuHalf cpu_half = CpuHalf::Torch;
@@ -147,7 +150,8 @@ struct RunPlan {
 
 inline constexpr std::int64_t default_epochs = 4;  // with neither epochs nor max_steps
 
-/// Steps of the whole plan for a training set of that many samples (max_steps, else epochs × windows per epoch).
+/// Steps of the whole plan for a training set of that many samples (max_steps, else epochs × windows per
+/// epoch).
 [[nodiscard]] std::int64_t planned_steps(const TrainingPlan& training, std::int64_t training_samples);
 
 }  // namespace mantissa

@@ -14,8 +14,12 @@ namespace {
 class Issues {
   public:
     explicit Issues(const RunPlan& plan) : m_plan(plan) {}
-    void bad(const char* path, const std::string& why, const std::string& hint) { add(ErrorCode::BadPlan, path, why, hint); }
-    void not_built(const char* path, const std::string& hint) { add(ErrorCode::NotBuilt, path, ": not built yet", hint); }
+    void bad(const char* path, const std::string& why, const std::string& hint) {
+        add(ErrorCode::BadPlan, path, why, hint);
+    }
+    void not_built(const char* path, const std::string& hint) {
+        add(ErrorCode::NotBuilt, path, ": not built yet", hint);
+    }
     std::vector<PlanIssue> found;
 
   private:
@@ -29,25 +33,31 @@ class Issues {
 void check_model_and_data(const RunPlan& plan, Issues& issues) {
     const catalogue::ModelEntry* model = catalogue::find_model(plan.model.name);
     if (!model) return issues.bad("model.name", "", "use one of: " + join_names(catalogue::model_ids()));
-    const bool takes_width = std::find(model->fields.begin(), model->fields.end(), "model.hidden") != model->fields.end();
+    const bool takes_width =
+        std::find(model->fields.begin(), model->fields.end(), "model.hidden") != model->fields.end();
     if (!takes_width && plan.model.hidden != ModelPlan{}.hidden)
-        issues.bad("model.hidden", ", but the model " + model->id + " has no width to choose", "drop it, or choose mlp or squares");
+        issues.bad("model.hidden", ", but the model " + model->id + " has no width to choose",
+                   "drop it, or choose mlp or squares");
     const auto& takes = model->datasets;
     if (std::find(takes.begin(), takes.end(), plan.dataset.name) == takes.end())
-        issues.bad("dataset.name", ", which the model " + model->id + " can't take", "it takes: " + join_names(takes));
+        issues.bad("dataset.name", ", which the model " + model->id + " can't take",
+                   "it takes: " + join_names(takes));
     for (const std::string& island : plan.fp32_islands) {
         if (std::find(model->modules.begin(), model->modules.end(), island) != model->modules.end()) continue;
         const auto dot = island.rfind('.');
-        const bool names_an_op = island.starts_with("aten::") ||
-            (dot != std::string::npos &&
-             std::find(model->modules.begin(), model->modules.end(), island.substr(0, dot)) != model->modules.end());
+        const bool names_an_op =
+            island.starts_with("aten::") ||
+            (dot != std::string::npos && std::find(model->modules.begin(), model->modules.end(),
+                                                   island.substr(0, dot)) != model->modules.end());
         if (names_an_op)
-            issues.found.push_back({"fp32_islands",
-                                    {ErrorCode::NotBuilt, "fp32_islands names the operation \"" + island + "\": not built yet",
-                                     "name a module of " + model->id + ": " + join_names(model->modules)}});
+            issues.found.push_back(
+                {"fp32_islands",
+                 {ErrorCode::NotBuilt, "fp32_islands names the operation \"" + island + "\": not built yet",
+                  "name a module of " + model->id + ": " + join_names(model->modules)}});
         else
             issues.found.push_back({"fp32_islands",
-                                    {ErrorCode::BadPlan, "fp32_islands names \"" + island + "\", which " + model->id + " has not",
+                                    {ErrorCode::BadPlan,
+                                     "fp32_islands names \"" + island + "\", which " + model->id + " has not",
                                      "its modules are: " + join_names(model->modules)}});
     }
 }
@@ -55,43 +65,54 @@ void check_model_and_data(const RunPlan& plan, Issues& issues) {
 void check_training(const RunPlan& plan, Issues& issues) {
     const TrainingPlan& training = plan.training;
     if (training.epochs && training.max_steps)
-        issues.bad("training.max_steps", " and training.epochs is " + std::to_string(*training.epochs), "set one of the two");
+        issues.bad("training.max_steps", " and training.epochs is " + std::to_string(*training.epochs),
+                   "set one of the two");
     const OptimizerPlan& optimizer = training.optimizer;
     const OptimizerPlan fresh;
     const bool is_sgd = optimizer.name == "sgd";
     if (optimizer.nesterov && (!is_sgd || optimizer.momentum <= 0 || optimizer.dampening != 0))
-        issues.bad("training.optimizer.nesterov", "", "Nesterov's momentum needs sgd, a momentum above 0 and no dampening");
+        issues.bad("training.optimizer.nesterov", "",
+                   "Nesterov's momentum needs sgd, a momentum above 0 and no dampening");
     if (!is_sgd && optimizer.momentum != 0)
-        issues.bad("training.optimizer.momentum", ", but " + optimizer.name + " has no momentum", "drop it, or use beta1");
+        issues.bad("training.optimizer.momentum", ", but " + optimizer.name + " has no momentum",
+                   "drop it, or use beta1");
     if (!is_sgd && optimizer.dampening != 0)
-        issues.bad("training.optimizer.dampening", ", but " + optimizer.name + " has no momentum", "drop it, or choose sgd");
-    if (is_sgd && optimizer.amsgrad) issues.bad("training.optimizer.amsgrad", ", but sgd has none", "drop it, or choose adam");
-    if (is_sgd && optimizer.beta1 != fresh.beta1) issues.bad("training.optimizer.beta1", ", but sgd has none", "drop it");
-    if (is_sgd && optimizer.beta2 != fresh.beta2) issues.bad("training.optimizer.beta2", ", but sgd has none", "drop it");
-    if (is_sgd && optimizer.eps != fresh.eps) issues.bad("training.optimizer.eps", ", but sgd has none", "drop it");
+        issues.bad("training.optimizer.dampening", ", but " + optimizer.name + " has no momentum",
+                   "drop it, or choose sgd");
+    if (is_sgd && optimizer.amsgrad)
+        issues.bad("training.optimizer.amsgrad", ", but sgd has none", "drop it, or choose adam");
+    if (is_sgd && optimizer.beta1 != fresh.beta1)
+        issues.bad("training.optimizer.beta1", ", but sgd has none", "drop it");
+    if (is_sgd && optimizer.beta2 != fresh.beta2)
+        issues.bad("training.optimizer.beta2", ", but sgd has none", "drop it");
+    if (is_sgd && optimizer.eps != fresh.eps)
+        issues.bad("training.optimizer.eps", ", but sgd has none", "drop it");
     const SchedulerPlan& scheduler = training.scheduler;
     if (scheduler.name == "one_cycle" && scheduler.base_momentum > scheduler.max_momentum)
         issues.bad("training.scheduler.base_momentum", ", above max_momentum", "use at most max_momentum");
     // How many samples a file holds is known only when it is read.
     if (plan.dataset.file.empty() && training.batch_size > planned_samples(plan.dataset).training)
         issues.bad("training.batch_size",
-                   ", more than the " + std::to_string(planned_samples(plan.dataset).training) + " training samples of " +
-                       plan.dataset.name,
+                   ", more than the " + std::to_string(planned_samples(plan.dataset).training) +
+                       " training samples of " + plan.dataset.name,
                    "use at most that many");
     if (plan.loss_scale.initial < plan.loss_scale.floor)
-        issues.bad("loss_scale.initial", ", below loss_scale.floor (" + to_text(plan.loss_scale.floor) + ")", "start above the floor");
+        issues.bad("loss_scale.initial", ", below loss_scale.floor (" + to_text(plan.loss_scale.floor) + ")",
+                   "start above the floor");
 }
 
 // Values of an unused schedule would be ignored, so they are refused unless they are the defaults.
 void check_unused_schedule(const RunPlan& plan, Issues& issues) {
     const RunPlan fresh;
     const auto& schedules = catalogue::schedulers();
-    const auto chosen = std::find_if(schedules.begin(), schedules.end(),
-                                     [&plan](const auto& entry) { return entry.id == plan.training.scheduler.name; });
+    const auto chosen = std::find_if(schedules.begin(), schedules.end(), [&plan](const auto& entry) {
+        return entry.id == plan.training.scheduler.name;
+    });
     if (chosen == schedules.end()) return;
     for (const auto& entry : schedules)
         for (const std::string& path : entry.fields) {
-            if (std::find(chosen->fields.begin(), chosen->fields.end(), path) != chosen->fields.end()) continue;
+            if (std::find(chosen->fields.begin(), chosen->fields.end(), path) != chosen->fields.end())
+                continue;
             const PlanField* field = find_plan_field(path);
             if (field_text(*field, plan) != field_text(*field, fresh))
                 issues.bad(path.c_str(), ", but the schedule " + chosen->id + " doesn't use it",
@@ -104,16 +125,20 @@ void check_built(const RunPlan& plan, Issues& issues) {
         issues.not_built("launch.scope", "use process or thread");
     if (plan.launch.processes > 1)
         issues.not_built("launch.processes", "several processes can't train together yet; use 1");
-    if (!plan.model.file.empty()) issues.not_built("model.file", "name a model of the catalogue: " + join_names(catalogue::model_ids()));
+    if (!plan.model.file.empty())
+        issues.not_built("model.file",
+                         "name a model of the catalogue: " + join_names(catalogue::model_ids()));
     if (plan.evaluation.metric == "mae" || plan.evaluation.metric == "perplexity")
         issues.not_built("evaluation.metric", "use accuracy or loss");
     if (plan.cpu_half == CpuHalf::Fast) issues.not_built("cpu_half", "use torch");
-    if (plan.observe.level > 0) issues.not_built("observe.level", "use 0: loss, norm, scale, skips and memory of every step");
+    if (plan.observe.level > 0)
+        issues.not_built("observe.level", "use 0: loss, norm, scale, skips and memory of every step");
     if (plan.observe.every_steps != ObservePlan{}.every_steps)
         issues.not_built("observe.every_steps", "it belongs to observe.level 1; leave it at 50");
     if (plan.checkpoint.every != 0) issues.not_built("checkpoint.every", "use 0: no checkpoints");
     if (plan.checkpoint.keep != CheckpointPlan{}.keep) issues.not_built("checkpoint.keep", "leave it at 2");
-    if (!plan.checkpoint.resume_from.empty()) issues.not_built("checkpoint.resume_from", "runs start from their seed; leave it empty");
+    if (!plan.checkpoint.resume_from.empty())
+        issues.not_built("checkpoint.resume_from", "runs start from their seed; leave it empty");
 }
 
 }  // namespace
@@ -121,7 +146,8 @@ void check_built(const RunPlan& plan, Issues& issues) {
 std::vector<PlanIssue> find_plan_issues(const RunPlan& plan) {
     Issues issues(plan);
     if (plan.name.empty()) issues.bad("name", "empty", "give the run a name");
-    if (auto device = check_device_name(plan.device); !device) issues.found.push_back({"device", device.error()});
+    if (auto device = check_device_name(plan.device); !device)
+        issues.found.push_back({"device", device.error()});
     check_model_and_data(plan, issues);
     check_training(plan, issues);
     check_unused_schedule(plan, issues);

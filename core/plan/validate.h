@@ -1,6 +1,6 @@
 #pragma once
-// What the fields' own bounds can't say: settings that contradict each other, and settings of the design that this version can't
-// honour yet. The latter are refused (NotBuilt), never ignored.
+// What the fields' own bounds can't say: settings that contradict each other, and settings of the design that
+// this version can't honour yet. The latter are refused (NotBuilt), never ignored.
 #include <string>
 #include <vector>
 

@@ -11,7 +11,8 @@ namespace {
 
 PlanLayer flags(std::initializer_list<std::pair<const char*, const char*>> values) {
     PlanLayer layer{ValueSource::Flag, {}, {}};
-    for (const auto& [path, text] : values) EXPECT_EQ(sentence(layer.set_text(path, text, "--" + std::string(path))), "no error");
+    for (const auto& [path, text] : values)
+        EXPECT_EQ(sentence(layer.set_text(path, text, "--" + std::string(path))), "no error");
     return layer;
 }
 
@@ -34,10 +35,12 @@ PlanLayer config(const std::string& text) {
 }
 
 TEST(PlanSources, TheStrongestSourceWinsWhateverTheOrderOfTheLayers) {
-    std::vector<PlanLayer> layers{flags({{"mixed_precision", "fp16"}}), file(R"({"mixed_precision": "bf16"})"),
-                                  environment({{"ACCELERATE_MIXED_PRECISION", "NO"}}), config("mixed_precision: fp8\n")};
+    std::vector<PlanLayer> layers{
+        flags({{"mixed_precision", "fp16"}}), file(R"({"mixed_precision": "bf16"})"),
+        environment({{"ACCELERATE_MIXED_PRECISION", "NO"}}), config("mixed_precision: fp8\n")};
     const Precision expected[] = {Precision::Fp16, Precision::Bf16, Precision::No, Precision::Fp8};
-    const ValueSource sources[] = {ValueSource::Flag, ValueSource::Plan, ValueSource::Environment, ValueSource::Config};
+    const ValueSource sources[] = {ValueSource::Flag, ValueSource::Plan, ValueSource::Environment,
+                                   ValueSource::Config};
     // Every subset of the four sources, in every order.
     for (unsigned subset = 1; subset < 16; ++subset) {
         std::vector<int> order;
@@ -60,31 +63,44 @@ TEST(PlanSources, TheStrongestSourceWinsWhateverTheOrderOfTheLayers) {
 }
 
 TEST(PlanSources, WhatWasOverruledIsASentence) {
-    const auto merged = merge_plan({flags({{"mixed_precision", "bf16"}}), environment({{"ACCELERATE_MIXED_PRECISION", "FP16"}}),
-                                    config("mixed_precision: no\n")},
-                                   PlanUse::Train);
+    const auto merged =
+        merge_plan({flags({{"mixed_precision", "bf16"}}),
+                    environment({{"ACCELERATE_MIXED_PRECISION", "FP16"}}), config("mixed_precision: no\n")},
+                   PlanUse::Train);
     ASSERT_EQ(sentence(merged), "no error");
-    EXPECT_EQ(merged->overruled_lines(),
-              (std::vector<std::string>{
-                  "mixed_precision bf16 (flag --mixed_precision) overrules fp16 (environment ACCELERATE_MIXED_PRECISION)",
-                  "mixed_precision bf16 (flag --mixed_precision) overrules no (config c.yaml: mixed_precision)"}));
+    EXPECT_EQ(
+        merged->overruled_lines(),
+        (std::vector<std::string>{
+            "mixed_precision bf16 (flag --mixed_precision) overrules fp16 (environment "
+            "ACCELERATE_MIXED_PRECISION)",
+            "mixed_precision bf16 (flag --mixed_precision) overrules no (config c.yaml: mixed_precision)"}));
 }
 
 TEST(PlanSources, EnvironmentIsReadInAnyCaseAndRefusedByName) {
-    EXPECT_EQ(merge_plan({environment({{"ACCELERATE_MIXED_PRECISION", "BF16"}})}, PlanUse::Train)->plan.mixed_precision, Precision::Bf16);
-    const auto refused = [](const char* name, const char* value) { return sentence(environment_layer(fake_environment({{name, value}}))); };
+    EXPECT_EQ(merge_plan({environment({{"ACCELERATE_MIXED_PRECISION", "BF16"}})}, PlanUse::Train)
+                  ->plan.mixed_precision,
+              Precision::Bf16);
+    const auto refused = [](const char* name, const char* value) {
+        return sentence(environment_layer(fake_environment({{name, value}})));
+    };
     EXPECT_EQ(refused("ACCELERATE_MIXED_PRECISION", "garbage"),
               "ACCELERATE_MIXED_PRECISION: mixed_precision is \"garbage\" — use one of: no, fp16, bf16, fp8");
     EXPECT_EQ(refused("ACCELERATE_USE_CPU", "perhaps"),
-              "ACCELERATE_USE_CPU: \"perhaps\" is neither true nor false — use one of: y, yes, t, true, on, 1, n, no, f, false, off, 0");
+              "ACCELERATE_USE_CPU: \"perhaps\" is neither true nor false — use one of: y, yes, t, true, on, "
+              "1, n, no, f, false, off, 0");
     EXPECT_EQ(refused("ACCELERATE_GRADIENT_ACCUMULATION_STEPS", "2.5"),
-              "ACCELERATE_GRADIENT_ACCUMULATION_STEPS: training.gradient_accumulation_steps is 2.5 — use a whole number from 1 to 1000000");
-    EXPECT_EQ(refused("ACCELERATE_TORCH_DEVICE", "gpu"), "ACCELERATE_TORCH_DEVICE: device is \"gpu\" — use auto, cpu, cuda or cuda:N");
-    EXPECT_TRUE(environment({{"ACCELERATE_MIXED_PRECISION", ""}, {"ACCELERATE_USE_CPU", "0"}}).values.empty());
+              "ACCELERATE_GRADIENT_ACCUMULATION_STEPS: training.gradient_accumulation_steps is 2.5 — use a "
+              "whole number from 1 to 1000000");
+    EXPECT_EQ(refused("ACCELERATE_TORCH_DEVICE", "gpu"),
+              "ACCELERATE_TORCH_DEVICE: device is \"gpu\" — use auto, cpu, cuda or cuda:N");
+    EXPECT_TRUE(
+        environment({{"ACCELERATE_MIXED_PRECISION", ""}, {"ACCELERATE_USE_CPU", "0"}}).values.empty());
 }
 
 TEST(PlanSources, NamedDeviceBeatsUseCpuAndShowsIt) {
-    const auto merged = merge_plan({environment({{"ACCELERATE_USE_CPU", "yes"}, {"ACCELERATE_TORCH_DEVICE", "cuda:1"}})}, PlanUse::Train);
+    const auto merged =
+        merge_plan({environment({{"ACCELERATE_USE_CPU", "yes"}, {"ACCELERATE_TORCH_DEVICE", "cuda:1"}})},
+                   PlanUse::Train);
     ASSERT_EQ(sentence(merged), "no error");
     EXPECT_EQ(merged->plan.device, "cuda:1");
     ASSERT_EQ(merged->origins.at("device").overruled.size(), 1u);
@@ -98,9 +114,10 @@ TEST(PlanSources, ABadValueIsAnErrorEvenWhenOverruled) {
 }
 
 TEST(PlanSources, ModesReplaceMixedPrecisionInAComparison) {
-    const auto merged = resolve_plan({flags({{"modes", "bf16,FP16"}}), file(R"({"mixed_precision": "fp16", "modes": ["no"]})"),
-                                      environment({{"ACCELERATE_MIXED_PRECISION", "no"}})},
-                                     PlanUse::Compare);
+    const auto merged = resolve_plan(
+        {flags({{"modes", "bf16,FP16"}}), file(R"({"mixed_precision": "fp16", "modes": ["no"]})"),
+         environment({{"ACCELERATE_MIXED_PRECISION", "no"}})},
+        PlanUse::Compare);
     ASSERT_EQ(sentence(merged), "no error");
     EXPECT_EQ(merged->plan.modes, (std::vector<Precision>{Precision::No, Precision::Bf16, Precision::Fp16}));
     EXPECT_EQ(merged->plan.mixed_precision, Precision::No);
@@ -111,7 +128,9 @@ TEST(PlanSources, ModesReplaceMixedPrecisionInAComparison) {
     EXPECT_EQ(origin.overruled[0].value, "no");
     EXPECT_EQ(origin.overruled[1].value, "mixed_precision fp16");
     EXPECT_EQ(origin.overruled[2].value, "mixed_precision no");
-    EXPECT_EQ(merged->notes, std::vector<std::string>{"the mode no was added: it is the control that the others are compared with"});
+    EXPECT_EQ(merged->notes,
+              std::vector<std::string>{
+                  "the mode no was added: it is the control that the others are compared with"});
 }
 
 TEST(PlanSources, ABadModeInTheEnvironmentStopsAComparisonToo) {
@@ -127,28 +146,35 @@ TEST(PlanSources, LengthOfAComparison) {
         EXPECT_EQ(sentence(merged), "no error");
         return merged->plan.training;
     };
-    EXPECT_EQ(steps_of({}).max_steps, 300);                                              // nobody said anything
-    EXPECT_EQ(steps_of({file(R"({"training": {"max_steps": 400}})")}).max_steps, 300);   // a plan's own length is for train
-    EXPECT_EQ(steps_of({file(R"({"training": {"max_steps": 40}})")}).max_steps, 40);     // shorter stays
-    EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 1}})")}).epochs, 1);             // 45 steps
+    EXPECT_EQ(steps_of({}).max_steps, 300);  // nobody said anything
+    EXPECT_EQ(steps_of({file(R"({"training": {"max_steps": 400}})")}).max_steps,
+              300);  // a plan's own length is for train
+    EXPECT_EQ(steps_of({file(R"({"training": {"max_steps": 40}})")}).max_steps, 40);  // shorter stays
+    EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 1}})")}).epochs, 1);          // 45 steps
     EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 40}})")}).max_steps, 300);
-    EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 1}, "dataset": {"file": "d.csv"}})")}).max_steps, 300);  // of unknown length
-    EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 4}})")}, {.steps = 300, .is_fixed = true}).max_steps, 300);
-    EXPECT_EQ(steps_of({flags({{"training.max_steps", "1000"}})}).max_steps, 1000);      // told otherwise
-    const auto told = steps_of({flags({{"training.epochs", "40"}}), file(R"({"training": {"max_steps": 10}})")});
+    EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 1}, "dataset": {"file": "d.csv"}})")}).max_steps,
+              300);  // of unknown length
+    EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 4}})")}, {.steps = 300, .is_fixed = true}).max_steps,
+              300);
+    EXPECT_EQ(steps_of({flags({{"training.max_steps", "1000"}})}).max_steps, 1000);  // told otherwise
+    const auto told =
+        steps_of({flags({{"training.epochs", "40"}}), file(R"({"training": {"max_steps": 10}})")});
     EXPECT_EQ(told.epochs, 40);
     EXPECT_EQ(told.max_steps, std::nullopt);
 }
 
 TEST(PlanSources, StepsAndEpochsAreOneDecision) {
-    const auto merged = resolve_plan({flags({{"training.max_steps", "50"}}), file(R"({"training": {"epochs": 4}})")}, PlanUse::Train);
+    const auto merged = resolve_plan(
+        {flags({{"training.max_steps", "50"}}), file(R"({"training": {"epochs": 4}})")}, PlanUse::Train);
     ASSERT_EQ(sentence(merged), "no error");
     EXPECT_EQ(merged->plan.training.max_steps, 50);
     EXPECT_EQ(merged->plan.training.epochs, std::nullopt);
     EXPECT_EQ(merged->overruled_lines(),
-              std::vector<std::string>{"training.max_steps 50 (flag --training.max_steps) overrules 4 epochs (plan p.json)"});
-    EXPECT_EQ(sentence(resolve_plan({file(R"({"training": {"epochs": 4, "max_steps": 9}})")}, PlanUse::Train)),
-              "p.json: training.max_steps is 9 and training.epochs is 4 — set one of the two");
+              std::vector<std::string>{
+                  "training.max_steps 50 (flag --training.max_steps) overrules 4 epochs (plan p.json)"});
+    EXPECT_EQ(
+        sentence(resolve_plan({file(R"({"training": {"epochs": 4, "max_steps": 9}})")}, PlanUse::Train)),
+        "p.json: training.max_steps is 9 and training.epochs is 4 — set one of the two");
 }
 
 TEST(PlanSources, SetAssignments) {
@@ -167,11 +193,14 @@ TEST(PlanSources, SetAssignments) {
     EXPECT_EQ(merged->plan.fp32_islands, (std::vector<std::string>{"gate", "head"}));
     EXPECT_TRUE(merged->plan.allow_emulated);
     EXPECT_EQ(merged->plan.name, "a=b");
-    EXPECT_EQ(sentence(layer.set_assignment("training.seed")), "--set: \"training.seed\" is not key=value — for example --set training.batch_size=64");
-    EXPECT_EQ(sentence(layer.set_assignment("seed=3")), "--set: unknown field \"seed\" — did you mean training.seed?");
+    EXPECT_EQ(sentence(layer.set_assignment("training.seed")),
+              "--set: \"training.seed\" is not key=value — for example --set training.batch_size=64");
+    EXPECT_EQ(sentence(layer.set_assignment("seed=3")),
+              "--set: unknown field \"seed\" — did you mean training.seed?");
     EXPECT_EQ(sentence(layer.set_assignment("training.batch_size=big")),
               "--set: training.batch_size is \"big\", a text — use a whole number from 1 to 1000000");
-    EXPECT_EQ(sentence(layer.set_assignment("modes=no,fp12")), "--set: modes[1] is \"fp12\" — use one of: no, fp16, bf16, fp8");
+    EXPECT_EQ(sentence(layer.set_assignment("modes=no,fp12")),
+              "--set: modes[1] is \"fp12\" — use one of: no, fp16, bf16, fp8");
 }
 
 TEST(PlanSources, CompatIsSwitchedAndItsContradictionNamed) {
@@ -179,16 +208,23 @@ TEST(PlanSources, CompatIsSwitchedAndItsContradictionNamed) {
     ASSERT_EQ(sentence(merged), "no error");
     EXPECT_EQ(merged->plan.on_nonfinite, OnNonfinite::Mark);
     EXPECT_EQ(merged->origins.at("on_nonfinite").detail, "compat = accelerate");
-    EXPECT_EQ(sentence(resolve_plan({flags({{"compat", "accelerate"}}), file(R"({"batch_norm_on_skip": "restore"})")}, PlanUse::Train)),
-              "--compat: batch_norm_on_skip is restore, but compat = accelerate needs keep — drop one of the two");
+    EXPECT_EQ(
+        sentence(
+            resolve_plan({flags({{"compat", "accelerate"}}), file(R"({"batch_norm_on_skip": "restore"})")},
+                         PlanUse::Train)),
+        "--compat: batch_norm_on_skip is restore, but compat = accelerate needs keep — drop one of the two");
 }
 
 TEST(PlanSources, ARefusalNamesTheSourceOfTheValue) {
     const auto refused = resolve_plan({config("num_processes: 2\n")}, PlanUse::Train);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::NotBuilt);
-    EXPECT_EQ(sentence(refused), "c.yaml: num_processes: launch.processes is 2: not built yet — several processes can't train together yet; use 1");
-    EXPECT_TRUE(resolve_plan({config("num_processes: 2\n"), flags({{"launch.processes", "1"}})}, PlanUse::Train).ok());
+    EXPECT_EQ(sentence(refused),
+              "c.yaml: num_processes: launch.processes is 2: not built yet — several processes can't train "
+              "together yet; use 1");
+    EXPECT_TRUE(
+        resolve_plan({config("num_processes: 2\n"), flags({{"launch.processes", "1"}})}, PlanUse::Train)
+            .ok());
 }
 
 }  // namespace

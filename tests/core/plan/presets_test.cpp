@@ -33,7 +33,8 @@ TEST(Presets, AllAreThereInOrderAndRun) {
         EXPECT_EQ(resolved(preset.id.c_str(), PlanUse::Train).name, preset.id);
         EXPECT_EQ(resolved(preset.id.c_str(), PlanUse::Compare).modes.size(), 3u);
     }
-    EXPECT_EQ(ids, (std::vector<std::string>{"digits-cnn", "digits-mlp", "article-1", "article-2", "cancer-overflow", "gated-overflow"}));
+    EXPECT_EQ(ids, (std::vector<std::string>{"digits-cnn", "digits-mlp", "article-1", "article-2",
+                                             "cancer-overflow", "gated-overflow"}));
 }
 
 TEST(Presets, SayWhatTheDesignSays) {
@@ -56,7 +57,8 @@ TEST(Presets, SayWhatTheDesignSays) {
     EXPECT_EQ(first.dataset.validation, 0);
     EXPECT_EQ(first.training.scheduler.name, "linear");
     EXPECT_EQ(first.training.scheduler.total_iters, 10);
-    EXPECT_EQ(planned_steps(first.training, planned_samples(first.dataset).training), 24);  // as many as the trace has
+    EXPECT_EQ(planned_steps(first.training, planned_samples(first.dataset).training),
+              24);  // as many as the trace has
     EXPECT_EQ(first.training.seed, 1u);
 
     const RunPlan second = resolved("article-2", PlanUse::Train);
@@ -90,7 +92,8 @@ TEST(Presets, LengthOfTheirComparisons) {
 
 TEST(Presets, AnUnknownNameGetsTheNearestAndTheList) {
     EXPECT_EQ(sentence(load_preset("digits-cn", folder)),
-              "\"digits-cn\" is neither a plan file nor a preset — did you mean digits-cnn, digits-mlp? Presets: digits-cnn, "
+              "\"digits-cn\" is neither a plan file nor a preset — did you mean digits-cnn, digits-mlp? "
+              "Presets: digits-cnn, "
               "digits-mlp, article-1, article-2, cancer-overflow, gated-overflow");
     EXPECT_EQ(load_preset("../digits-cnn", folder).error().code, ErrorCode::BadPlan);
     EXPECT_EQ(load_preset("x", "/nowhere").error().code, ErrorCode::InputOutput);

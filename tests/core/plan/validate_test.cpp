@@ -16,17 +16,23 @@ std::string verdict(const std::string& text) {
     return read ? sentence(validate(read->plan)) : "unreadable";
 }
 
-ErrorCode code(const std::string& text) { return validate(read_plan_json(text)->plan).error().code; }
+ErrorCode code(const std::string& text) {
+    return validate(read_plan_json(text)->plan).error().code;
+}
 
-TEST(Validate, TheDefaultPlanIsGood) { EXPECT_EQ(verdict("{}"), "no error"); }
+TEST(Validate, TheDefaultPlanIsGood) {
+    EXPECT_EQ(verdict("{}"), "no error");
+}
 
 TEST(Validate, ContradictionsAreNamed) {
-    EXPECT_EQ(verdict(R"({"model": {"name": "linear", "hidden": 3}})"),
-              "model.hidden is 3, but the model linear has no width to choose — drop it, or choose mlp or squares");
+    EXPECT_EQ(
+        verdict(R"({"model": {"name": "linear", "hidden": 3}})"),
+        "model.hidden is 3, but the model linear has no width to choose — drop it, or choose mlp or squares");
     EXPECT_EQ(verdict(R"({"model": "cnn", "dataset": "breast-cancer"})"),
               "dataset.name is breast-cancer, which the model cnn can't take — it takes: digits");
-    EXPECT_EQ(verdict(R"({"training": {"batch_size": 1438}})"),
-              "training.batch_size is 1438, more than the 1437 training samples of digits — use at most that many");
+    EXPECT_EQ(
+        verdict(R"({"training": {"batch_size": 1438}})"),
+        "training.batch_size is 1438, more than the 1437 training samples of digits — use at most that many");
     EXPECT_EQ(verdict(R"({"training": {"batch_size": 1437}})"), "no error");
     EXPECT_EQ(verdict(R"({"training": {"batch_size": 5000}, "dataset": {"file": "large.csv"}})"), "no error");
     EXPECT_EQ(verdict(R"({"loss_scale": {"initial": 1, "floor": 2}})"),
@@ -34,30 +40,38 @@ TEST(Validate, ContradictionsAreNamed) {
     EXPECT_EQ(verdict(R"({"training": {"optimizer": {"momentum": 0.9}}})"),
               "training.optimizer.momentum is 0.9, but adamw has no momentum — drop it, or use beta1");
     EXPECT_EQ(verdict(R"({"training": {"optimizer": {"name": "sgd", "nesterov": true}}})"),
-              "training.optimizer.nesterov is true — Nesterov's momentum needs sgd, a momentum above 0 and no dampening");
-    EXPECT_EQ(verdict(R"({"training": {"optimizer": {"name": "sgd", "eps": 1}}})"), "training.optimizer.eps is 1, but sgd has none — drop it");
+              "training.optimizer.nesterov is true — Nesterov's momentum needs sgd, a momentum above 0 and "
+              "no dampening");
+    EXPECT_EQ(verdict(R"({"training": {"optimizer": {"name": "sgd", "eps": 1}}})"),
+              "training.optimizer.eps is 1, but sgd has none — drop it");
     EXPECT_EQ(verdict(R"({"training": {"scheduler": {"name": "step", "t_max": 7}}})"),
-              "training.scheduler.t_max is 7, but the schedule step doesn't use it — drop it, or choose the schedule cosine");
-    EXPECT_EQ(verdict(R"({"fp32_islands": ["gate"]})"), "fp32_islands names \"gate\", which mlp has not — its modules are: hidden, relu, head");
+              "training.scheduler.t_max is 7, but the schedule step doesn't use it — drop it, or choose the "
+              "schedule cosine");
+    EXPECT_EQ(verdict(R"({"fp32_islands": ["gate"]})"),
+              "fp32_islands names \"gate\", which mlp has not — its modules are: hidden, relu, head");
     EXPECT_EQ(verdict(R"({"model": "gated", "fp32_islands": ["gate", "gate.down"]})"), "no error");
     EXPECT_EQ(verdict(R"({"name": ""})"), "name is empty — give the run a name");
 }
 
 TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
     for (const char* text :
-         {R"({"launch": {"scope": "ranks"}})", R"({"launch": {"scope": "join"}})", R"({"launch": {"processes": 2}})",
-          R"({"observe": {"level": 1}})", R"({"observe": {"every_steps": 10}})", R"({"checkpoint": {"every": 1}})",
-          R"({"checkpoint": {"keep": 1}})", R"({"checkpoint": {"resume_from": "x"}})", R"({"cpu_half": "fast"})",
-          R"({"model": {"file": "m.pt"}})", R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})",
+         {R"({"launch": {"scope": "ranks"}})", R"({"launch": {"scope": "join"}})",
+          R"({"launch": {"processes": 2}})", R"({"observe": {"level": 1}})",
+          R"({"observe": {"every_steps": 10}})", R"({"checkpoint": {"every": 1}})",
+          R"({"checkpoint": {"keep": 1}})", R"({"checkpoint": {"resume_from": "x"}})",
+          R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
+          R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})",
           R"({"model": "gated", "fp32_islands": ["gate.mul"]})", R"({"fp32_islands": ["aten::mul"]})"})
         EXPECT_EQ(code(text), ErrorCode::NotBuilt) << text;
-    EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks"}})"), "launch.scope is ranks: not built yet — use process or thread");
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks"}})"),
+              "launch.scope is ranks: not built yet — use process or thread");
     EXPECT_EQ(verdict(R"({"observe": {"level": 2}})"),
               "observe.level is 2: not built yet — use 0: loss, norm, scale, skips and memory of every step");
 }
 
 TEST(Validate, AllIssuesAreListedForTheWindow) {
-    const auto read = read_plan_json(R"({"model": {"name": "linear", "hidden": 3}, "observe": {"level": 1}})");
+    const auto read =
+        read_plan_json(R"({"model": {"name": "linear", "hidden": 3}, "observe": {"level": 1}})");
     const auto issues = find_plan_issues(read->plan);
     ASSERT_EQ(issues.size(), 2u);
     EXPECT_EQ(issues[0].path, "model.hidden");
