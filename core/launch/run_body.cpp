@@ -75,7 +75,10 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
     const auto flushed = (*recorder)->flush();
     if (!flushed && result.state != RunState::Failed) result = failed(flushed.error());
     recorder->reset();
-    if (!flushed) record_end_on_full_disk(folder, result);
+    if (flushed)
+        launch_files::free_reserve(folder);
+    else
+        record_end_on_full_disk(folder, result);
     say(std::string("end: ") + to_string(result.state) + (result.reason.empty() ? "" : ": " + result.reason));
     return result;
 }

@@ -120,6 +120,7 @@ TEST_F(Faults, workers_finish_when_their_supervisor_is_killed) {
     for (std::size_t i = 0; i < 3; ++i) {
         ASSERT_TRUE(soon([&] { return outcome(i).state == RunState::Finished; }));
         EXPECT_EQ(steps(i), 200);
+        EXPECT_TRUE(soon([&] { return !fs::exists(run_folder(i) / "reserve"); }));
     }
 }
 
