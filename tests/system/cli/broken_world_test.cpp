@@ -1,4 +1,5 @@
-// Files, folders and disks that let the program down: a sentence, exit code 6, and what was there is still there.
+// Files, folders and disks that let the program down: a sentence, exit code 6, and what was there is still
+// there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -19,7 +20,8 @@ TEST(CliBrokenWorld, ARunsFolderThatCanNotBeWritten) {
     // A file where the folder should be: refused for everybody, root too.
     const auto blocked = home.write("blocked", "not a folder");
     for (const char* verb : {"train", "compare"}) {
-        const auto outcome = home.run({verb, "article-2", "--cpu", "--runs-dir", (blocked / "runs").string()});
+        const auto outcome =
+            home.run({verb, "article-2", "--cpu", "--runs-dir", (blocked / "runs").string()});
         EXPECT_EQ(outcome.code, 6) << outcome.err;
         EXPECT_EQ(outcome.out, "");
         EXPECT_THAT(outcome.err, HasSubstr((blocked / "runs").string()));
@@ -47,7 +49,8 @@ TEST(CliBrokenWorld, AFullDiskEndsTheRunWithASentence) {
     rlimit small = before;
     small.rlim_cur = 400'000;
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-    const auto outcome = home.run({"train", "digits-mlp", "--cpu", "--max-steps", "40000", "--set", "evaluation.every=0"});
+    const auto outcome =
+        home.run({"train", "digits-mlp", "--cpu", "--max-steps", "40000", "--set", "evaluation.every=0"});
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_EQ(outcome.code, 6) << outcome.err;
     const auto folders = home.run_folders();
@@ -73,7 +76,8 @@ TEST(CliBrokenWorld, TwoProgramsOnOneRunsFolder) {
 TEST(CliBrokenWorld, AResultThatCanNotBePrinted) {
     if (!fs::exists("/dev/full")) FAIL() << "this machine has no /dev/full";
     const Home home;
-    const std::string command = std::string(MANTISSA_PROGRAM_FILE) + " models > /dev/full 2>" + (home.path() / "err").string();
+    const std::string command =
+        std::string(MANTISSA_PROGRAM_FILE) + " models > /dev/full 2>" + (home.path() / "err").string();
     const int status = std::system(command.c_str());
     EXPECT_EQ(WEXITSTATUS(status), 6);
 }

@@ -19,7 +19,9 @@ bool wait_for_steps(const Home& home, long steps) {
     return eventually(patience, [&] { return recorded_steps(home) >= steps; });
 }
 
-nlohmann::json only_run(const Home& home) { return home.run({"runs", "list", "--json"}).json()["runs"][0]; }
+nlohmann::json only_run(const Home& home) {
+    return home.run({"runs", "list", "--json"}).json()["runs"][0];
+}
 
 TEST(CliInterrupt, CtrlCEndsTheRunCleanly) {
     const Home home;
@@ -83,8 +85,11 @@ TEST(CliInterrupt, TheRunOutlivesTheProgramThatStartedItAndCanBeStoppedByAnother
     EXPECT_EQ(home.run({"runs", "show", "last", "--json"}).json()["running"], true);
     const auto stopped = home.run({"runs", "control", "last", "stop"});
     EXPECT_EQ(stopped.code, 0) << stopped.err;
-    EXPECT_TRUE(eventually(patience, [&] { return only_run(home)["state"] == "stopped"; })) << only_run(home)["state"];
-    EXPECT_TRUE(eventually(patience, [&] { return home.run({"runs", "show", "last", "--json"}).json()["running"] == false; }));
+    EXPECT_TRUE(eventually(patience, [&] { return only_run(home)["state"] == "stopped"; }))
+        << only_run(home)["state"];
+    EXPECT_TRUE(eventually(patience, [&] {
+        return home.run({"runs", "show", "last", "--json"}).json()["running"] == false;
+    }));
 }
 
 /// The worker process of the home's only run, by its command line.

@@ -29,7 +29,8 @@ std::vector<std::string> environment_of(const Home& home) {
                                            {"MANTISSA_RUNS_DIR", home.runs().string()},
                                            {"LANG", "C.UTF-8"},
                                            {"TERM", "dumb"}};
-    for (const char* name : {"PATH", "LD_LIBRARY_PATH", "MANTISSA_ENGINE", "MANTISSA_RESOURCES", "ASAN_OPTIONS", "OMP_WAIT_POLICY"})
+    for (const char* name : {"PATH", "LD_LIBRARY_PATH", "MANTISSA_ENGINE", "MANTISSA_RESOURCES",
+                             "ASAN_OPTIONS", "OMP_WAIT_POLICY"})
         if (const char* value = std::getenv(name)) all[name] = value;
     for (const auto& [name, value] : home.variables) all[name] = value;
     std::vector<std::string> list;
@@ -37,7 +38,8 @@ std::vector<std::string> environment_of(const Home& home) {
     return list;
 }
 
-[[noreturn]] void become_program(const Home& home, const std::vector<std::string>& arguments, const fs::path& out, const fs::path& err) {
+[[noreturn]] void become_program(const Home& home, const std::vector<std::string>& arguments,
+                                 const fs::path& out, const fs::path& err) {
     const int in = ::open("/dev/null", O_RDONLY);
     ::dup2(in, STDIN_FILENO);
     ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
@@ -56,7 +58,9 @@ std::vector<std::string> environment_of(const Home& home) {
 
 }  // namespace
 
-nlohmann::json Outcome::json() const { return nlohmann::json::parse(out, nullptr, false); }
+nlohmann::json Outcome::json() const {
+    return nlohmann::json::parse(out, nullptr, false);
+}
 
 Home::Home() {
     std::string name = (fs::temp_directory_path() / "mantissa-cli-XXXXXX").string();
@@ -65,7 +69,8 @@ Home::Home() {
 }
 
 Home::~Home() {
-    // A failed test must not leave a run behind that trains on: its control file is there as long as its supervisor.
+    // A failed test must not leave a run behind that trains on: its control file is there as long as its
+    // supervisor.
     const auto is_alive = [](const fs::path& folder) { return fs::exists(folder / "control"); };
     for (const fs::path& folder : run_folders()) {
         if (!is_alive(folder)) continue;
@@ -110,7 +115,9 @@ Started::~Started() {
     ::waitpid(m_pid, nullptr, 0);
 }
 
-void Started::send(int signal) const { ::kill(m_pid, signal); }
+void Started::send(int signal) const {
+    ::kill(m_pid, signal);
+}
 
 Outcome Started::wait(std::chrono::seconds limit) {
     Outcome outcome;

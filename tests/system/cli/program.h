@@ -12,9 +12,10 @@
 namespace mantissa::system_test {
 
 struct Outcome {
-    int code = -1;    // exit code; 128 + signal when a signal ended it; -1 it had to be killed
+    int code = -1;  // exit code; 128 + signal when a signal ended it; -1 it had to be killed
     std::string out, err;
-    [[nodiscard]] nlohmann::json json() const;  // of standard output; discarded when it isn't exactly one JSON value
+    [[nodiscard]] nlohmann::json json()
+        const;  // of standard output; discarded when it isn't exactly one JSON value
 };
 
 /// A temporary home: no configuration, no runs; removed at the end.
@@ -30,7 +31,8 @@ class Home {
     std::filesystem::path write(const std::string& name, const std::string& content) const;
     std::map<std::string, std::string> variables;  // added to the environment of every start
 
-    Outcome run(const std::vector<std::string>& arguments, std::chrono::seconds limit = std::chrono::seconds(240)) const;
+    Outcome run(const std::vector<std::string>& arguments,
+                std::chrono::seconds limit = std::chrono::seconds(240)) const;
     /// Run folders below runs().
     [[nodiscard]] std::vector<std::filesystem::path> run_folders() const;
 

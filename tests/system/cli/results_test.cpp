@@ -11,10 +11,26 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<const char*> run_keys{"mode", "requested", "effective", "support", "device", "state", "run_dir", "steps",
-                                        "applied_steps", "skipped_probing", "skipped_fault", "skipped_steps", "nonfinite_loss_steps",
-                                        "first_nonfinite_step", "final_loss", "final_scale", "metric", "best_metric",
-                                        "step_ms_median", "memory_peak_bytes"};
+const std::vector<const char*> run_keys{"mode",
+                                        "requested",
+                                        "effective",
+                                        "support",
+                                        "device",
+                                        "state",
+                                        "run_dir",
+                                        "steps",
+                                        "applied_steps",
+                                        "skipped_probing",
+                                        "skipped_fault",
+                                        "skipped_steps",
+                                        "nonfinite_loss_steps",
+                                        "first_nonfinite_step",
+                                        "final_loss",
+                                        "final_scale",
+                                        "metric",
+                                        "best_metric",
+                                        "step_ms_median",
+                                        "memory_peak_bytes"};
 
 void expect_run_keys(const nlohmann::json& run) {
     for (const char* key : run_keys) EXPECT_TRUE(run.contains(key)) << key;
@@ -35,9 +51,11 @@ TEST(CliResults, TrainPrintsOneRunObject) {
     EXPECT_GT(run["metric"].get<double>(), 0.5);
     EXPECT_GT(run["memory_peak_bytes"].get<long>(), 0);
     const std::filesystem::path folder = run["run_dir"].get<std::string>();
-    for (const char* file : {"plan.json", "environment.json", "run.db", "verdicts.json", "report.html", "worker.log"})
+    for (const char* file :
+         {"plan.json", "environment.json", "run.db", "verdicts.json", "report.html", "worker.log"})
         EXPECT_TRUE(std::filesystem::exists(folder / file)) << file;
-    EXPECT_THAT(outcome.err, HasSubstr("training.max_steps 40 (flag --max-steps) overrules 4 epochs (preset digits-mlp)"));
+    EXPECT_THAT(outcome.err,
+                HasSubstr("training.max_steps 40 (flag --max-steps) overrules 4 epochs (preset digits-mlp)"));
 
     // What was printed is what anybody reads from the folder later.
     const auto shown = home.run({"runs", "show", "last", "--json"}).json();
@@ -69,7 +87,8 @@ TEST(CliResults, CompareIsFairAndDecides) {
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     const auto comparison = outcome.json();
     ASSERT_TRUE(comparison.is_object()) << outcome.out;
-    for (const char* key : {"comparison_id", "fair", "order", "runs", "verdicts", "decision"}) EXPECT_TRUE(comparison.contains(key)) << key;
+    for (const char* key : {"comparison_id", "fair", "order", "runs", "verdicts", "decision"})
+        EXPECT_TRUE(comparison.contains(key)) << key;
     EXPECT_EQ(comparison["fair"], true);
     EXPECT_EQ(comparison["order"], "turns");
     ASSERT_EQ(comparison["runs"].size(), 3u);
@@ -84,10 +103,12 @@ TEST(CliResults, CompareIsFairAndDecides) {
         EXPECT_EQ(run["comparison_id"], comparison["comparison_id"]);
     }
     for (const auto& verdict : comparison["verdicts"])
-        for (const char* key : {"code", "severity", "text", "evidence"}) EXPECT_TRUE(verdict.contains(key)) << key;
+        for (const char* key : {"code", "severity", "text", "evidence"})
+            EXPECT_TRUE(verdict.contains(key)) << key;
     const auto& decision = comparison["decision"];
     ASSERT_TRUE(decision.is_object());
-    for (const char* key : {"mode", "reasons", "confidence", "would_change_it"}) EXPECT_TRUE(decision.contains(key)) << key;
+    for (const char* key : {"mode", "reasons", "confidence", "would_change_it"})
+        EXPECT_TRUE(decision.contains(key)) << key;
     EXPECT_TRUE(std::filesystem::exists(comparison["report"].get<std::string>()));
     const auto table = home.run({"runs", "show", comparison["comparison_id"]});
     EXPECT_EQ(table.code, 0);

@@ -1,4 +1,5 @@
-// What the machine can't do is refused before training, with the reason and exit code 3, and leaves nothing behind.
+// What the machine can't do is refused before training, with the reason and exit code 3, and leaves nothing
+// behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,8 +14,9 @@ using testing::HasSubstr;
 
 TEST(CliSupport, Fp8IsRefusedWithTheReason) {
     const Home home;
-    for (const auto& arguments : std::vector<std::vector<std::string>>{{"train", "digits-mlp", "--cpu", "--mixed_precision", "fp8"},
-                                                                       {"compare", "digits-mlp", "--cpu", "--modes", "no,fp8"}}) {
+    for (const auto& arguments :
+         std::vector<std::vector<std::string>>{{"train", "digits-mlp", "--cpu", "--mixed_precision", "fp8"},
+                                               {"compare", "digits-mlp", "--cpu", "--modes", "no,fp8"}}) {
         const auto refused = home.run(arguments);
         EXPECT_EQ(refused.code, 3);
         EXPECT_EQ(refused.out, "");

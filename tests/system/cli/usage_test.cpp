@@ -13,11 +13,12 @@ TEST(CliUsage, HelpNamesEveryVerbAndWhatIsNotBuilt) {
     const auto help = home.run({"--help"});
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(help.err, "");
-    for (const char* verb : {"train", "compare", "probe", "env", "config", "test", "estimate-memory", "replay", "runs", "launch",
-                             "report", "export", "models", "datasets", "lessons"})
+    for (const char* verb : {"train", "compare", "probe", "env", "config", "test", "estimate-memory",
+                             "replay", "runs", "launch", "report", "export", "models", "datasets", "lessons"})
         EXPECT_THAT(help.out, HasSubstr(std::string("\n  ") + verb + " "));
     EXPECT_THAT(help.out, HasSubstr("Not built yet:"));
-    for (const char* hidden : {"worker", "supervise", "trial "}) EXPECT_THAT(help.out, testing::Not(HasSubstr(std::string("  ") + hidden)));
+    for (const char* hidden : {"worker", "supervise", "trial "})
+        EXPECT_THAT(help.out, testing::Not(HasSubstr(std::string("  ") + hidden)));
     const auto version = home.run({"--version"});
     EXPECT_EQ(version.code, 0);
     EXPECT_THAT(version.out, testing::StartsWith("mantissa "));
@@ -29,7 +30,8 @@ TEST(CliUsage, UnbuiltVerbsAreRefusedNotIgnored) {
         const auto refused = home.run({verb, "something", "--json"});
         EXPECT_EQ(refused.code, 2) << verb;
         EXPECT_EQ(refused.out, "") << verb;
-        EXPECT_THAT(refused.err, testing::StartsWith(std::string("mantissa: ") + verb + " is not built yet")) << verb;
+        EXPECT_THAT(refused.err, testing::StartsWith(std::string("mantissa: ") + verb + " is not built yet"))
+            << verb;
     }
     EXPECT_EQ(home.run({"runs", "delete", "x"}).code, 2);
 }
