@@ -14,7 +14,11 @@ constexpr int columns = 5;
 }  // namespace
 
 RunDetails::RunDetails(const Theme& theme, QWidget* parent)
-    : QFrame(parent), m_theme(theme), m_title(new QLabel(this)), m_decision(new QLabel(this)), m_grid(new QGridLayout) {
+    : QFrame(parent),
+      m_theme(theme),
+      m_title(new QLabel(this)),
+      m_decision(new QLabel(this)),
+      m_grid(new QGridLayout) {
     setObjectName(QStringLiteral("runDetails"));
     setProperty("card", true);
     m_title->setProperty("title", true);
@@ -74,8 +78,9 @@ void RunDetails::show(const RunEntry* entry) {
             cell(row, 0)->setStyleSheet(
                 QStringLiteral("font-weight:600;color:%1").arg(m_theme.modeColour(run.mode).name()));
             cell(row, 1)->setText(RunsModel::stateText(run.state));
-            cell(row, 2)->setText(run.plannedSteps > 0 ? tr("step %1 of %2").arg(run.steps).arg(run.plannedSteps)
-                                                       : tr("step %1").arg(run.steps));
+            cell(row, 2)->setText(run.plannedSteps > 0
+                                      ? tr("step %1 of %2").arg(run.steps).arg(run.plannedSteps)
+                                      : tr("step %1").arg(run.steps));
             cell(row, 3)->setText(tr("loss %1").arg(RunsModel::lossText(run.finalLoss)));
             cell(row, 4)->setText(QString::fromStdString(run.stateReason));
             cell(row, 4)->setProperty("muted", true);

@@ -1,5 +1,6 @@
 #pragma once
-// Below the list: the marked entry in full sentences. The decision or the problem, then a line per run: state, reason, steps, loss.
+// Below the list: the marked entry in full sentences. The decision or the problem, then a line per run:
+// state, reason, steps, loss.
 #include <QFrame>
 
 #include "ui/runs/run_entry.h"

@@ -1,5 +1,6 @@
 #pragma once
-// One line of the Runs page: a comparison with its runs, or a single run. Facts only; words and colours come later.
+// One line of the Runs page: a comparison with its runs, or a single run. Facts only; words and colours come
+// later.
 #include <QString>
 #include <QStringList>
 #include <cstdint>

@@ -18,16 +18,26 @@ namespace fs = std::filesystem;
 
 int urgency(RunState state) {
     switch (state) {
-        case RunState::Running: return 9;
-        case RunState::Paused: return 8;
-        case RunState::Trial: return 7;
-        case RunState::Queued: return 6;
-        case RunState::Lost: return 5;
-        case RunState::Failed: return 4;
-        case RunState::Interrupted: return 3;
-        case RunState::StoppedNonfinite: return 2;
-        case RunState::Stopped: return 1;
-        case RunState::Finished: return 0;
+        case RunState::Running:
+            return 9;
+        case RunState::Paused:
+            return 8;
+        case RunState::Trial:
+            return 7;
+        case RunState::Queued:
+            return 6;
+        case RunState::Lost:
+            return 5;
+        case RunState::Failed:
+            return 4;
+        case RunState::Interrupted:
+            return 3;
+        case RunState::StoppedNonfinite:
+            return 2;
+        case RunState::Stopped:
+            return 1;
+        case RunState::Finished:
+            return 0;
     }
     return 0;
 }
@@ -42,7 +52,8 @@ std::string decisionSentence(const Decision& decision, const std::string& langua
     constexpr std::string_view prefix = "decision_";  // of the code; the catalogue's key goes without
     const auto texts = text_catalogue(language);
     if (texts && decision.code.starts_with(prefix)) {
-        if (auto text = texts.value()->fill("decisions." + decision.code.substr(prefix.size()), decision.values)) {
+        if (auto text =
+                texts.value()->fill("decisions." + decision.code.substr(prefix.size()), decision.values)) {
             return text.value();
         }
     }
@@ -133,7 +144,8 @@ Result<std::vector<RunEntry>> RunScan::read(const fs::path& runs, const std::str
         entries.push_back(known != m_ended.end() ? known->second : readEntry());
         // A comparison isn't over before its decision is written.
         const RunEntry& entry = entries.back();
-        if (known == m_ended.end() && hasEnded(entry) && (!entry.isComparison || !entry.decisionCode.empty())) {
+        if (known == m_ended.end() && hasEnded(entry) &&
+            (!entry.isComparison || !entry.decisionCode.empty())) {
             m_ended.emplace(key, entry);
         }
     };

@@ -1,6 +1,7 @@
 #pragma once
-// Reads what lies below the runs folder, in a thread of its own. `RunScan` is the plain part (also for tests); `RunScanner`
-// keeps one in a thread, is asked to look, and answers with the whole list. Ended runs are read once and remembered.
+// Reads what lies below the runs folder, in a thread of its own. `RunScan` is the plain part (also for
+// tests); `RunScanner` keeps one in a thread, is asked to look, and answers with the whole list. Ended runs
+// are read once and remembered.
 #include <QObject>
 #include <QThread>
 #include <filesystem>
@@ -14,7 +15,8 @@ namespace mantissa::ui {
 
 class RunScan {
   public:
-    /// Newest first. A folder that can't be read is an entry with its problem; an absent runs folder is an empty list.
+    /// Newest first. A folder that can't be read is an entry with its problem; an absent runs folder is an
+    /// empty list.
     Result<std::vector<RunEntry>> read(const std::filesystem::path& runs, const std::string& language);
 
   private:

@@ -19,7 +19,8 @@ fs::path RunTrash::place() const {
 
 Result<void> RunTrash::take(const RunEntry& entry) {
     if (has_supervisor(entry.folder)) {
-        return Error{ErrorCode::Usage, entry.folder.filename().string() + " is still running", "stop it first"};
+        return Error{ErrorCode::Usage, entry.folder.filename().string() + " is still running",
+                     "stop it first"};
     }
     empty();
     if (auto made = make_folders(place()); !made) {
@@ -39,7 +40,8 @@ Result<void> RunTrash::take(const RunEntry& entry) {
         const fs::path target = place() / folder.filename();
         fs::rename(folder, target, failure);
         if (failure) {
-            const Error error{ErrorCode::InputOutput, folder.string() + " could not be moved: " + failure.message(), ""};
+            const Error error{ErrorCode::InputOutput,
+                              folder.string() + " could not be moved: " + failure.message(), ""};
             (void)restore();
             return error;
         }
@@ -54,7 +56,8 @@ Result<void> RunTrash::restore() {
         std::error_code failure;
         fs::rename(to, from, failure);
         if (failure) {
-            return Error{ErrorCode::InputOutput, from.string() + " could not be brought back: " + failure.message(),
+            return Error{ErrorCode::InputOutput,
+                         from.string() + " could not be brought back: " + failure.message(),
                          "it lies in " + to.string()};
         }
         m_moved.pop_back();

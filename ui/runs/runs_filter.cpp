@@ -33,13 +33,18 @@ QVariant RunsFilter::data(const QModelIndex& index, int role) const {
             case RunState::Running:
             case RunState::Paused:
             case RunState::Trial:
-            case RunState::Queued: return QBrush(m_theme.isDark() ? colours.bf16 : colours.accent);
+            case RunState::Queued:
+                return QBrush(m_theme.isDark() ? colours.bf16 : colours.accent);
             case RunState::Lost:
-            case RunState::Failed: return QBrush(colours.error);
-            case RunState::StoppedNonfinite: return QBrush(colours.nonfinite);
+            case RunState::Failed:
+                return QBrush(colours.error);
+            case RunState::StoppedNonfinite:
+                return QBrush(colours.nonfinite);
             case RunState::Interrupted:
-            case RunState::Stopped: return QBrush(colours.warning);
-            case RunState::Finished: return QBrush(colours.good);
+            case RunState::Stopped:
+                return QBrush(colours.warning);
+            case RunState::Finished:
+                return QBrush(colours.good);
         }
     }
     if (index.column() == RunsModel::Started || index.column() == RunsModel::DecisionColumn) {

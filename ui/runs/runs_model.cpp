@@ -11,8 +11,10 @@ namespace mantissa::ui {
 namespace {
 
 QString filterText(const RunEntry& entry) {
-    QStringList words{QString::fromStdString(entry.name), QString::fromStdString(entry.model),
-                      QString::fromStdString(entry.dataset), RunsModel::stateText(stateOf(entry)),
+    QStringList words{QString::fromStdString(entry.name),
+                      QString::fromStdString(entry.model),
+                      QString::fromStdString(entry.dataset),
+                      RunsModel::stateText(stateOf(entry)),
                       QString::fromStdString(entry.decisionText),
                       QDateTime::fromMSecsSinceEpoch(entry.startedNs / 1'000'000).toString(Qt::ISODate)};
     for (const RunOfEntry& run : entry.runs) {
@@ -28,7 +30,9 @@ RunsModel::RunsModel(QObject* parent) : QAbstractTableModel(parent) {}
 void RunsModel::setEntries(const std::vector<RunEntry>& entries) {
     // Rows that vanished, from the end, so that positions stay valid.
     for (int row = static_cast<int>(m_entries.size()) - 1; row >= 0; --row) {
-        const auto same = [&](const RunEntry& entry) { return entry.folder == m_entries[static_cast<size_t>(row)].folder; };
+        const auto same = [&](const RunEntry& entry) {
+            return entry.folder == m_entries[static_cast<size_t>(row)].folder;
+        };
         if (std::none_of(entries.begin(), entries.end(), same)) {
             beginRemoveRows({}, row, row);
             m_entries.erase(m_entries.begin() + row);
@@ -69,7 +73,8 @@ void RunsModel::setEntries(const std::vector<RunEntry>& entries) {
 }
 
 const RunEntry* RunsModel::entry(const QModelIndex& index) const {
-    return checkIndex(index, CheckIndexOption::IndexIsValid) ? &m_entries[static_cast<size_t>(index.row())] : nullptr;
+    return checkIndex(index, CheckIndexOption::IndexIsValid) ? &m_entries[static_cast<size_t>(index.row())]
+                                                             : nullptr;
 }
 
 void RunsModel::retranslate() {
@@ -94,12 +99,18 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     const RunEntry& entry = m_entries[static_cast<size_t>(index.row())];
     const auto column = static_cast<Column>(index.column());
     switch (role) {
-        case Qt::DisplayRole: return cell(entry, column);
-        case Qt::ToolTipRole: return toolTip(entry, column);
-        case SortRole: return sortValue(entry, column);
-        case StateRole: return static_cast<int>(stateOf(entry));
-        case FilterRole: return filterText(entry);
-        default: return {};
+        case Qt::DisplayRole:
+            return cell(entry, column);
+        case Qt::ToolTipRole:
+            return toolTip(entry, column);
+        case SortRole:
+            return sortValue(entry, column);
+        case StateRole:
+            return static_cast<int>(stateOf(entry));
+        case FilterRole:
+            return filterText(entry);
+        default:
+            return {};
     }
 }
 
@@ -108,30 +119,48 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
         return {};
     }
     switch (static_cast<Column>(section)) {
-        case Started: return tr("Started");
-        case Name: return tr("Name");
-        case Modes: return tr("Modes");
-        case State: return tr("State");
-        case Steps: return tr("Steps");
-        case FinalLoss: return tr("Final loss");
-        case DecisionColumn: return tr("Decision");
-        case ColumnCount: break;
+        case Started:
+            return tr("Started");
+        case Name:
+            return tr("Name");
+        case Modes:
+            return tr("Modes");
+        case State:
+            return tr("State");
+        case Steps:
+            return tr("Steps");
+        case FinalLoss:
+            return tr("Final loss");
+        case DecisionColumn:
+            return tr("Decision");
+        case ColumnCount:
+            break;
     }
     return {};
 }
 
 QString RunsModel::stateText(RunState state) {
     switch (state) {
-        case RunState::Queued: return tr("queued");
-        case RunState::Trial: return tr("trial");
-        case RunState::Running: return tr("running");
-        case RunState::Paused: return tr("paused");
-        case RunState::Finished: return tr("finished");
-        case RunState::StoppedNonfinite: return tr("stopped: not finite");
-        case RunState::Stopped: return tr("stopped");
-        case RunState::Interrupted: return tr("interrupted");
-        case RunState::Failed: return tr("failed");
-        case RunState::Lost: return tr("lost");
+        case RunState::Queued:
+            return tr("queued");
+        case RunState::Trial:
+            return tr("trial");
+        case RunState::Running:
+            return tr("running");
+        case RunState::Paused:
+            return tr("paused");
+        case RunState::Finished:
+            return tr("finished");
+        case RunState::StoppedNonfinite:
+            return tr("stopped: not finite");
+        case RunState::Stopped:
+            return tr("stopped");
+        case RunState::Interrupted:
+            return tr("interrupted");
+        case RunState::Failed:
+            return tr("failed");
+        case RunState::Lost:
+            return tr("lost");
     }
     return {};
 }
@@ -153,13 +182,15 @@ QString RunsModel::cell(const RunEntry& entry, Column column) const {
             return entry.startedNs == 0 ? QStringLiteral("–")
                                         : QDateTime::fromMSecsSinceEpoch(entry.startedNs / 1'000'000)
                                               .toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
-        case Name: return QString::fromStdString(entry.name);
+        case Name:
+            return QString::fromStdString(entry.name);
         case Modes:
             for (const RunOfEntry& run : entry.runs) {
                 parts << QLatin1String(to_string(run.mode));
             }
             return parts.join(QStringLiteral(" / "));
-        case State: return entry.problem.empty() ? stateText(stateOf(entry)) : tr("unreadable");
+        case State:
+            return entry.problem.empty() ? stateText(stateOf(entry)) : tr("unreadable");
         case Steps: {
             std::int64_t steps = 0, planned = 0;
             for (const RunOfEntry& run : entry.runs) {
@@ -177,24 +208,32 @@ QString RunsModel::cell(const RunEntry& entry, Column column) const {
         case DecisionColumn:
             return entry.problem.empty() ? QString::fromStdString(entry.decisionText)
                                          : QString::fromStdString(entry.problem);
-        case ColumnCount: break;
+        case ColumnCount:
+            break;
     }
     return {};
 }
 
 QVariant RunsModel::sortValue(const RunEntry& entry, Column column) {
     switch (column) {
-        case Started: return QVariant::fromValue<qlonglong>(entry.startedNs);
-        case Name: return QString::fromStdString(entry.name).toCaseFolded();
-        case Modes: return static_cast<int>(entry.runs.size());
-        case State: return static_cast<int>(stateOf(entry));
-        case Steps: return QVariant::fromValue<qlonglong>(entry.runs.empty() ? 0 : entry.runs.front().steps);
+        case Started:
+            return QVariant::fromValue<qlonglong>(entry.startedNs);
+        case Name:
+            return QString::fromStdString(entry.name).toCaseFolded();
+        case Modes:
+            return static_cast<int>(entry.runs.size());
+        case State:
+            return static_cast<int>(stateOf(entry));
+        case Steps:
+            return QVariant::fromValue<qlonglong>(entry.runs.empty() ? 0 : entry.runs.front().steps);
         case FinalLoss: {
             const auto loss = entry.runs.empty() ? std::nullopt : entry.runs.front().finalLoss;
             return loss && !std::isnan(*loss) ? *loss : HUGE_VAL;  // not finite and not measured come last
         }
-        case DecisionColumn: return QString::fromStdString(entry.decisionText);
-        case ColumnCount: break;
+        case DecisionColumn:
+            return QString::fromStdString(entry.decisionText);
+        case ColumnCount:
+            break;
     }
     return {};
 }
@@ -208,8 +247,11 @@ QString RunsModel::toolTip(const RunEntry& entry, Column column) {
     }
     QStringList lines;
     for (const RunOfEntry& run : entry.runs) {
-        const QString reason = run.stateReason.empty() ? QString() : QStringLiteral(" – ") + QString::fromStdString(run.stateReason);
-        lines << QStringLiteral("%1: %2%3").arg(QLatin1String(to_string(run.mode)), stateText(run.state), reason);
+        const QString reason = run.stateReason.empty()
+                                   ? QString()
+                                   : QStringLiteral(" – ") + QString::fromStdString(run.stateReason);
+        lines << QStringLiteral("%1: %2%3")
+                     .arg(QLatin1String(to_string(run.mode)), stateText(run.state), reason);
     }
     return lines.join(QLatin1Char('\n'));
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The runs as a table of facts, newest first. `setEntries` takes a whole new list and tells views only what changed.
+// The runs as a table of facts, newest first. `setEntries` takes a whole new list and tells views only what
+// changed.
 #include <QAbstractTableModel>
 #include <vector>
 

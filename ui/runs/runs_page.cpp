@@ -62,7 +62,8 @@ RunsPage::RunsPage(const Theme& theme, std::filesystem::path runs, QWidget* pare
     layout->addWidget(buildUndoBar());
     auto* texts = new Retranslation(this);
     texts->bind([this] {
-        m_empty->setText(tr("No runs yet below %1.\nStart a comparison on the page Set up.").arg(shown(m_runs)));
+        m_empty->setText(
+            tr("No runs yet below %1.\nStart a comparison on the page Set up.").arg(shown(m_runs)));
     });
 
     connect(&m_scanner, &RunScanner::found, this, &RunsPage::takeEntries);
@@ -117,7 +118,8 @@ void RunsPage::buildTable() {
     m_table->installEventFilter(this);
     connect(m_table, &QTableView::doubleClicked, this, &RunsPage::openMarked);
     connect(m_table, &QTableView::customContextMenuRequested, this, &RunsPage::showContextMenu);
-    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPage::updateButtons);
+    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            &RunsPage::updateButtons);
 }
 
 QWidget* RunsPage::buildTools() {
@@ -200,7 +202,8 @@ void RunsPage::takeEntries(const std::vector<RunEntry>& entries) {
 void RunsPage::watch() {
     for (const auto& folder : {m_runs, m_runs / "comparisons"}) {
         std::error_code failure;
-        if (std::filesystem::is_directory(folder, failure) && !m_watcher.directories().contains(shown(folder))) {
+        if (std::filesystem::is_directory(folder, failure) &&
+            !m_watcher.directories().contains(shown(folder))) {
             m_watcher.addPath(shown(folder));
         }
     }
@@ -218,7 +221,8 @@ void RunsPage::updateButtons() {
         button->setEnabled(entry != nullptr);
     }
     m_delete->setEnabled(entry != nullptr && !entry->isAlive);
-    m_delete->setToolTip(entry != nullptr && entry->isAlive ? tr("It is still running: stop it first.") : QString());
+    m_delete->setToolTip(entry != nullptr && entry->isAlive ? tr("It is still running: stop it first.")
+                                                            : QString());
 }
 
 void RunsPage::openMarked() {
@@ -233,9 +237,10 @@ void RunsPage::askAndRemoveMarked() {
         return;
     }
     const RunEntry copy = *entry;  // the model may be refreshed while the question is open
-    auto* question = new QMessageBox(QMessageBox::Question, tr("Delete"),
-                                     tr("Delete %1 with its recording?").arg(QString::fromStdString(copy.name)),
-                                     QMessageBox::Cancel, this);
+    auto* question =
+        new QMessageBox(QMessageBox::Question, tr("Delete"),
+                        tr("Delete %1 with its recording?").arg(QString::fromStdString(copy.name)),
+                        QMessageBox::Cancel, this);
     question->setInformativeText(tr("You can undo it for 20 seconds. %n run(s) belong to it.", nullptr,
                                     static_cast<int>(copy.runs.size())));
     QPushButton* yes = question->addButton(tr("Delete"), QMessageBox::DestructiveRole);
@@ -280,20 +285,21 @@ void RunsPage::writeReportOfMarked() {
     }
     Q_EMIT message(tr("Writing the report…"));
     const QPointer<RunsPage> page(this);
-    QThreadPool::globalInstance()->start([page, folder = entry->folder, language = languageCode().toStdString()] {
-        const auto written = write_html_report(folder, language);
-        QMetaObject::invokeMethod(QCoreApplication::instance(), [page, written] {
-            if (page == nullptr) {
-                return;
-            }
-            if (!written) {
-                Q_EMIT page->message(QString::fromStdString(describe(written.error())));
-                return;
-            }
-            Q_EMIT page->message(tr("Report: %1").arg(shown(written.value())));
-            QDesktopServices::openUrl(QUrl::fromLocalFile(shown(written.value())));
+    QThreadPool::globalInstance()->start(
+        [page, folder = entry->folder, language = languageCode().toStdString()] {
+            const auto written = write_html_report(folder, language);
+            QMetaObject::invokeMethod(QCoreApplication::instance(), [page, written] {
+                if (page == nullptr) {
+                    return;
+                }
+                if (!written) {
+                    Q_EMIT page->message(QString::fromStdString(describe(written.error())));
+                    return;
+                }
+                Q_EMIT page->message(tr("Report: %1").arg(shown(written.value())));
+                QDesktopServices::openUrl(QUrl::fromLocalFile(shown(written.value())));
+            });
         });
-    });
 }
 
 void RunsPage::showContextMenu(const QPoint& at) {

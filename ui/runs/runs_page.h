@@ -1,6 +1,7 @@
 #pragma once
-// The page Runs: every comparison and single run below the runs folder, newest first. Opens (Enter, double click) on the Live
-// page, which follows running ones; deletes with a way back; writes the HTML report. Reading happens in the scanner's thread.
+// The page Runs: every comparison and single run below the runs folder, newest first. Opens (Enter, double
+// click) on the Live page, which follows running ones; deletes with a way back; writes the HTML report.
+// Reading happens in the scanner's thread.
 #include <QFileSystemWatcher>
 #include <QTimer>
 #include <QWidget>

@@ -89,7 +89,8 @@ void CaptionButton::paintEvent(QPaintEvent*) {
     int x = padding + markWidth + gap;
     painter.setFont(strongFont());
     painter.setPen(text);
-    painter.drawText(QRect(x, 0, width() - x - padding, height()), Qt::AlignVCenter | Qt::AlignLeft, m_strong);
+    painter.drawText(QRect(x, 0, width() - x - padding, height()), Qt::AlignVCenter | Qt::AlignLeft,
+                     m_strong);
     x += painter.fontMetrics().horizontalAdvance(m_strong) + gap;
     painter.setFont(font());
     painter.setPen(colours.muted);

@@ -1,6 +1,7 @@
 #pragma once
-// A button with a mark, a strong word and a quiet explanation in one line: mode chips (☑ fp16 emulated) and the heads of folded
-// sections (▸ Training AdamW · lr 0.003). Painted in the colours of the theme; a plain check box or button for screen readers.
+// A button with a mark, a strong word and a quiet explanation in one line: mode chips (☑ fp16 emulated) and
+// the heads of folded sections (▸ Training AdamW · lr 0.003). Painted in the colours of the theme; a plain
+// check box or button for screen readers.
 #include <QAbstractButton>
 #include <QColor>
 

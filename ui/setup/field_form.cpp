@@ -90,7 +90,8 @@ void FieldEdit::refresh() {
 }
 
 void FieldEdit::refreshToolTip() {
-    m_input->setToolTip(QStringLiteral("%1\n%2").arg(QString::fromStdString(m_path), m_editor.originText(m_path)));
+    m_input->setToolTip(
+        QStringLiteral("%1\n%2").arg(QString::fromStdString(m_path), m_editor.originText(m_path)));
 }
 
 void FieldEdit::showError() {
@@ -115,7 +116,8 @@ FieldForm::FieldForm(PlanEditor& editor, const std::vector<std::string>& paths, 
         auto* edit = new FieldEdit(editor, path, this);
         label->setBuddy(edit->input());
         label->setProperty("muted", true);
-        label->setContentsMargins(0, 4, 0, 0);  // beside the text of its field, which may have a refusal below
+        label->setContentsMargins(0, 4, 0,
+                                  0);  // beside the text of its field, which may have a refusal below
         m_rows.push_back({label, edit});
     }
     auto* grid = new QGridLayout(this);

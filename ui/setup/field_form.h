@@ -1,6 +1,7 @@
 #pragma once
-// A form made from the table of settings: one labelled editor per path, the refusal beside it, the source of its value in the
-// tool tip. Two columns of fields where there is room. Fields can be hidden (those of another optimizer or schedule).
+// A form made from the table of settings: one labelled editor per path, the refusal beside it, the source of
+// its value in the tool tip. Two columns of fields where there is room. Fields can be hidden (those of
+// another optimizer or schedule).
 #include <QWidget>
 #include <functional>
 #include <string>

@@ -6,7 +6,6 @@
 namespace mantissa::ui {
 namespace {
 
-
 const std::map<std::string, const char*>& labels() {
     static const std::map<std::string, const char*> table{
         {"name", QT_TRANSLATE_NOOP("PlanField", "Name")},
@@ -88,15 +87,18 @@ const std::map<std::string, const char*>& choices() {
         {"on_nonfinite=pause", QT_TRANSLATE_NOOP("PlanField", "pause – and wait for you")},
         {"on_nonfinite=skip", QT_TRANSLATE_NOOP("PlanField", "skip – leave this update out")},
         {"on_nonfinite=mark", QT_TRANSLATE_NOOP("PlanField", "mark – go on as Accelerate would")},
-        {"batch_norm_on_skip=restore", QT_TRANSLATE_NOOP("PlanField", "restore – as before the skipped step")},
+        {"batch_norm_on_skip=restore",
+         QT_TRANSLATE_NOOP("PlanField", "restore – as before the skipped step")},
         {"batch_norm_on_skip=keep", QT_TRANSLATE_NOOP("PlanField", "keep – as Accelerate does")},
         {"launch.order=turns", QT_TRANSLATE_NOOP("PlanField", "turns – one computes at a time")},
-        {"launch.order=one-by-one", QT_TRANSLATE_NOOP("PlanField", "one by one – a whole run after the other")},
+        {"launch.order=one-by-one",
+         QT_TRANSLATE_NOOP("PlanField", "one by one – a whole run after the other")},
         {"launch.order=at-once", QT_TRANSLATE_NOOP("PlanField", "at once – times are shared")},
         {"training.optimizer.implementation=exact", QT_TRANSLATE_NOOP("PlanField", "exact – Python's bits")},
         {"training.optimizer.implementation=fused", QT_TRANSLATE_NOOP("PlanField", "fused – faster")},
         {"evaluation.precision=fp32", QT_TRANSLATE_NOOP("PlanField", "fp32 – outside autocast")},
-        {"evaluation.precision=autocast", QT_TRANSLATE_NOOP("PlanField", "autocast – in the mode of the run")},
+        {"evaluation.precision=autocast",
+         QT_TRANSLATE_NOOP("PlanField", "autocast – in the mode of the run")},
         {"evaluation.precision=both", QT_TRANSLATE_NOOP("PlanField", "both")},
         {"compat=none", QT_TRANSLATE_NOOP("PlanField", "none")},
         {"compat=accelerate", QT_TRANSLATE_NOOP("PlanField", "accelerate – repeat it to the bit")},

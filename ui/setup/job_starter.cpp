@@ -31,7 +31,8 @@ Result<void> judgeSingleRun(const std::filesystem::path& folder) {
 
 }  // namespace
 
-JobStarter::JobStarter(std::filesystem::path runs, QObject* parent) : QObject(parent), m_runs(std::move(runs)) {
+JobStarter::JobStarter(std::filesystem::path runs, QObject* parent)
+    : QObject(parent), m_runs(std::move(runs)) {
     m_watch.setInterval(500);
     connect(&m_watch, &QTimer::timeout, this, &JobStarter::watch);
 }

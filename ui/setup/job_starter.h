@@ -1,6 +1,7 @@
 #pragma once
-// Starts what Set up describes: folders, then the supervisor (or, in scope thread, the engine in this process), away from the
-// window's thread because the file system and a dlopen can be slow. Keeps the handles, so that ended supervisors are reaped.
+// Starts what Set up describes: folders, then the supervisor (or, in scope thread, the engine in this
+// process), away from the window's thread because the file system and a dlopen can be slow. Keeps the
+// handles, so that ended supervisors are reaped.
 #include <QObject>
 #include <QTimer>
 #include <filesystem>
@@ -29,7 +30,8 @@ class JobStarter : public QObject {
   Q_SIGNALS:
     void started(const std::filesystem::path& folder, bool isComparison);
     void failed(const QString& sentence);
-    /// This process keeps the precision it has trained in: the window offers a fresh process (design rule 10).
+    /// This process keeps the precision it has trained in: the window offers a fresh process (design rule
+    /// 10).
     void freshProcessNeeded(mantissa::Precision mode);
     void threadRunEnded();
 

@@ -48,7 +48,8 @@ void LengthRow::refresh() {
     const QLocale locale;
     const auto perStep = m_trial.stepMsOfAllModes();
     const auto time = [&](std::int64_t steps) {
-        const QString words = about(perStep ? std::optional(*perStep * static_cast<double>(steps)) : std::nullopt);
+        const QString words =
+            about(perStep ? std::optional(*perStep * static_cast<double>(steps)) : std::nullopt);
         return words.isEmpty() ? QString() : QStringLiteral(", ") + words;
     };
     const std::int64_t shortSteps = m_editor.shortSteps(), fullSteps = m_editor.fullSteps();

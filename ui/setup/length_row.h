@@ -1,5 +1,6 @@
 #pragma once
-// 4 How long? A short comparison or the full plan, each with the time that the trial's measured steps promise.
+// 4 How long? A short comparison or the full plan, each with the time that the trial's measured steps
+// promise.
 #include <optional>
 
 #include "ui/setup/question_row.h"

@@ -19,8 +19,9 @@ MachineProbe::MachineProbe(Places places, QObject* parent) : QObject(parent), m_
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart) {
             m_limit.stop();
-            become(State::Failed, tr("%1 cannot be started: %2")
-                                      .arg(QString::fromStdString(m_places.program.string()), m_process.errorString()));
+            become(State::Failed,
+                   tr("%1 cannot be started: %2")
+                       .arg(QString::fromStdString(m_places.program.string()), m_process.errorString()));
         }
     });
     m_limit.setSingleShot(true);
@@ -66,8 +67,8 @@ void MachineProbe::ask() {
     }
     become(State::Asking);
     m_limit.start();
-    m_process.start(QString::fromStdString(m_places.program.string()), {QStringLiteral("probe"), QStringLiteral("--json")},
-                    QIODevice::ReadOnly);
+    m_process.start(QString::fromStdString(m_places.program.string()),
+                    {QStringLiteral("probe"), QStringLiteral("--json")}, QIODevice::ReadOnly);
 }
 
 void MachineProbe::finished(int exitCode, QProcess::ExitStatus status) {
@@ -85,7 +86,8 @@ void MachineProbe::finished(int exitCode, QProcess::ExitStatus status) {
     const QList<QByteArray> lines = m_process.readAllStandardError().trimmed().split('\n');
     const QString words = QString::fromUtf8(lines.isEmpty() ? QByteArray() : lines.last());
     m_retry.start();
-    become(State::Failed, words.isEmpty() ? tr("the probe ended with code %1 and said nothing").arg(exitCode) : words);
+    become(State::Failed,
+           words.isEmpty() ? tr("the probe ended with code %1 and said nothing").arg(exitCode) : words);
 }
 
 void MachineProbe::become(State state, const QString& problem) {

@@ -1,6 +1,7 @@
 #pragma once
-// What this machine can do, asked of a `mantissa probe --json` child process, so that neither a slow nor a broken LibTorch
-// touches the window. Without an engine (still building) it says so, and asks again when the engine appears or changes.
+// What this machine can do, asked of a `mantissa probe --json` child process, so that neither a slow nor a
+// broken LibTorch touches the window. Without an engine (still building) it says so, and asks again when the
+// engine appears or changes.
 #include <QObject>
 #include <QProcess>
 #include <QTimer>
@@ -31,7 +32,8 @@ class MachineProbe : public QObject {
     [[nodiscard]] State state() const { return m_state; }
     [[nodiscard]] const ProbeReport& report() const { return m_report; }
     [[nodiscard]] QString problem() const { return m_problem; }
-    /// The device that `device` of a plan stands for ("auto": the first GPU, else the CPU); null when not known.
+    /// The device that `device` of a plan stands for ("auto": the first GPU, else the CPU); null when not
+    /// known.
     [[nodiscard]] const DeviceReport* device(const std::string& id) const;
     [[nodiscard]] static const ModeSupport* supportOf(const DeviceReport& device, Precision mode);
 

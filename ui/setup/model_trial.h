@@ -1,6 +1,7 @@
 #pragma once
-// The trial of Set up: one batch of this model, forward and backward, in each chosen mode, each in a throw-away process and one
-// after the other. Starts again half a second after the last edit that matters to it; answers are remembered by plan and mode.
+// The trial of Set up: one batch of this model, forward and backward, in each chosen mode, each in a
+// throw-away process and one after the other. Starts again half a second after the last edit that matters to
+// it; answers are remembered by plan and mode.
 #include <QObject>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -24,8 +25,8 @@ class TrialTask {
     virtual ~TrialTask() = default;
     virtual std::optional<TrialReport> poll() = 0;
 };
-using TrialStarter =
-    std::function<Result<std::unique_ptr<TrialTask>>(const SourcedPlan& plan, Precision mode, const std::filesystem::path& folder)>;
+using TrialStarter = std::function<Result<std::unique_ptr<TrialTask>>(const SourcedPlan& plan, Precision mode,
+                                                                      const std::filesystem::path& folder)>;
 /// Starts real processes.
 [[nodiscard]] TrialStarter processTrials();
 

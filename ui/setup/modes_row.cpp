@@ -49,8 +49,9 @@ void ModesRow::refresh() {
     }
     QString answer = reasons.join(QStringLiteral(" · "));
     if (answer.isEmpty()) {
-        answer = m_probe.state() == MachineProbe::State::Asking ? tr("asking this machine…")
-                                                                : tr("“no” is the control of every comparison");
+        answer = m_probe.state() == MachineProbe::State::Asking
+                     ? tr("asking this machine…")
+                     : tr("“no” is the control of every comparison");
     }
     QString problem = m_editor.error("modes");
     setAnswer(answer, problem.isEmpty() ? m_editor.error("mixed_precision") : problem);
@@ -70,8 +71,12 @@ void ModesRow::refreshChip(Precision mode, QStringList& reasons) {
     } else if (support != nullptr) {
         reason = QString::fromStdString(support->reason);
         switch (support->support) {
-            case Support::Native: word = tr("native"); break;
-            case Support::Emulated: word = tr("emulated"); break;
+            case Support::Native:
+                word = tr("native");
+                break;
+            case Support::Emulated:
+                word = tr("emulated");
+                break;
             case Support::Unsupported:
                 possible = false;
                 reasons << (reason.startsWith(QLatin1String(to_string(mode)))

@@ -1,5 +1,6 @@
 #pragma once
-// 3 Compare: one chip per precision mode with native, emulated or unsupported, as the probe found them; the reason beside.
+// 3 Compare: one chip per precision mode with native, emulated or unsupported, as the probe found them; the
+// reason beside.
 #include <array>
 
 #include "base/precision.h"

@@ -20,13 +20,20 @@ bool isNews(ValueSource winner, ValueSource loser) {
 QString sourceText(ValueSource source, const std::string& detail) {
     const QString name = QString::fromStdString(detail);
     switch (source) {
-        case ValueSource::Default: return detail.empty() ? OverruledLine::tr("default") : name;
-        case ValueSource::Config: return OverruledLine::tr("configuration file %1").arg(name);
-        case ValueSource::Environment: return OverruledLine::tr("environment %1").arg(name);
-        case ValueSource::Plan: return OverruledLine::tr("plan %1").arg(name);
-        case ValueSource::Preset: return OverruledLine::tr("preset %1").arg(name);
-        case ValueSource::Flag: return OverruledLine::tr("flag %1").arg(name);
-        case ValueSource::Edit: return OverruledLine::tr("this window");
+        case ValueSource::Default:
+            return detail.empty() ? OverruledLine::tr("default") : name;
+        case ValueSource::Config:
+            return OverruledLine::tr("configuration file %1").arg(name);
+        case ValueSource::Environment:
+            return OverruledLine::tr("environment %1").arg(name);
+        case ValueSource::Plan:
+            return OverruledLine::tr("plan %1").arg(name);
+        case ValueSource::Preset:
+            return OverruledLine::tr("preset %1").arg(name);
+        case ValueSource::Flag:
+            return OverruledLine::tr("flag %1").arg(name);
+        case ValueSource::Edit:
+            return OverruledLine::tr("this window");
     }
     return {};
 }
@@ -61,7 +68,8 @@ QStringList OverruledLine::lines() const {
         for (const OverruledValue& lost : origin.overruled) {
             if (isNews(origin.source, lost.source)) {
                 lines << tr("%1 %2 (%3) over %4 (%5)")
-                             .arg(labelOf(path), QString::fromStdString(origin.value), sourceText(origin.source, origin.detail),
+                             .arg(labelOf(path), QString::fromStdString(origin.value),
+                                  sourceText(origin.source, origin.detail),
                                   QString::fromStdString(lost.value), sourceText(lost.source, lost.detail));
             }
         }
@@ -78,7 +86,8 @@ void OverruledLine::refresh() {
     const bool open = m_fold->isChecked();
     m_fold->setArrowType(open ? Qt::DownArrow : Qt::RightArrow);
     const QString head = tr("%n setting(s) overrule another", nullptr, static_cast<int>(all.size()));
-    m_text->setText(open ? head + QLatin1Char('\n') + all.join(QLatin1Char('\n')) : head + QStringLiteral(": ") + all.first());
+    m_text->setText(open ? head + QLatin1Char('\n') + all.join(QLatin1Char('\n'))
+                         : head + QStringLiteral(": ") + all.first());
 }
 
 }  // namespace mantissa::ui

@@ -1,6 +1,7 @@
 #pragma once
-// One amber line when a source of settings overrules another (flag over environment, …); unfolds to all of them, each in
-// words. Not there when nothing is overruled. Edits over the preset they started from are no news and not counted.
+// One amber line when a source of settings overrules another (flag over environment, …); unfolds to all of
+// them, each in words. Not there when nothing is overruled. Edits over the preset they started from are no
+// news and not counted.
 #include <QFrame>
 #include <QStringList>
 

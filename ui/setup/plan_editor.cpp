@@ -39,7 +39,8 @@ bool isLength(const std::string& path) {
     return path == "training.epochs" || path == "training.max_steps";
 }
 
-/// A short comparison is chosen in the window, so it also wins over lengths that flags and earlier edits gave.
+/// A short comparison is chosen in the window, so it also wins over lengths that flags and earlier edits
+/// gave.
 PlanLayer withoutLength(PlanLayer layer) {
     if (layer.source == ValueSource::Flag || layer.source == ValueSource::Edit) {
         std::erase_if(layer.values, [](const LayerValue& value) { return isLength(value.path); });
@@ -48,7 +49,8 @@ PlanLayer withoutLength(PlanLayer layer) {
 }
 
 std::int64_t stepsOf(const RunPlan& plan) {
-    return plan.training.batch_size > 0 ? planned_steps(plan.training, planned_samples(plan.dataset).training) : 0;
+    return plan.training.batch_size > 0 ? planned_steps(plan.training, planned_samples(plan.dataset).training)
+                                        : 0;
 }
 
 void put(PlanLayer& edits, const PlanField& field, const nlohmann::json& value) {
@@ -56,13 +58,16 @@ void put(PlanLayer& edits, const PlanField& field, const nlohmann::json& value) 
     edits.values.push_back({field.path, value.dump(), "window"});
 }
 
-/// Another model, optimizer or schedule: what only the former one used goes back to its default, in the same step.
+/// Another model, optimizer or schedule: what only the former one used goes back to its default, in the same
+/// step.
 template <typename Entry>
-void resetUnused(PlanLayer& edits, const RunPlan& before, const std::vector<Entry>& entries, const std::string& chosen) {
+void resetUnused(PlanLayer& edits, const RunPlan& before, const std::vector<Entry>& entries,
+                 const std::string& chosen) {
     const auto uses = [](const Entry& entry, const std::string& path) {
         return std::find(entry.fields.begin(), entry.fields.end(), path) != entry.fields.end();
     };
-    const auto choice = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.id == chosen; });
+    const auto choice =
+        std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.id == chosen; });
     const RunPlan fresh;
     for (const Entry& entry : entries) {
         for (const std::string& path : entry.fields) {
@@ -75,7 +80,8 @@ void resetUnused(PlanLayer& edits, const RunPlan& before, const std::vector<Entr
     }
 }
 
-void resetUnusedBy(PlanLayer& edits, const RunPlan& before, const std::string& path, const std::string& chosen) {
+void resetUnusedBy(PlanLayer& edits, const RunPlan& before, const std::string& path,
+                   const std::string& chosen) {
     if (path == "model.name") {
         resetUnused(edits, before, catalogue::models(), chosen);
         if (!before.fp32_islands.empty()) {  // modules of the former model
@@ -120,7 +126,8 @@ Result<SourcedPlan> PlanEditor::merged(const State& state, Steps* steps) {
     return merge_plan(layers, PlanUse::Compare, wholePlan);
 }
 
-Result<void> PlanEditor::start(std::vector<PlanLayer> sources, const CompareDefaults& shortRun, RunLength length) {
+Result<void> PlanEditor::start(std::vector<PlanLayer> sources, const CompareDefaults& shortRun,
+                               RunLength length) {
     State state;
     state.shortRun = shortRun;
     state.sources = std::move(sources);
@@ -133,7 +140,8 @@ Result<void> PlanEditor::start(std::vector<PlanLayer> sources, const CompareDefa
     return {};
 }
 
-Result<void> PlanEditor::replacePlan(PlanLayer plan, const CompareDefaults& shortRun, const QString& undoText) {
+Result<void> PlanEditor::replacePlan(PlanLayer plan, const CompareDefaults& shortRun,
+                                     const QString& undoText) {
     State next = m_state;
     next.shortRun = shortRun;
     std::erase_if(next.sources, [](const PlanLayer& layer) {
@@ -233,7 +241,8 @@ void PlanEditor::setLength(RunLength length) {
     if (length != m_state.length) {
         State next = m_state;
         next.length = length;
-        (void)push(std::move(next), length == RunLength::Short ? tr("Short comparison") : tr("Full plan"), {});
+        (void)push(std::move(next), length == RunLength::Short ? tr("Short comparison") : tr("Full plan"),
+                   {});
     }
 }
 
@@ -267,13 +276,20 @@ QString PlanEditor::originText(const std::string& path) const {
     }
     const QString detail = QString::fromStdString(origin->second.detail);
     switch (origin->second.source) {
-        case ValueSource::Default: return detail.isEmpty() ? tr("built-in default") : tr("default: %1").arg(detail);
-        case ValueSource::Config: return tr("Accelerate's configuration file %1").arg(detail);
-        case ValueSource::Environment: return tr("environment variable %1").arg(detail);
-        case ValueSource::Plan: return tr("plan %1").arg(detail);
-        case ValueSource::Preset: return tr("preset %1").arg(detail);
-        case ValueSource::Flag: return tr("flag %1").arg(detail);
-        case ValueSource::Edit: return tr("edited in this window");
+        case ValueSource::Default:
+            return detail.isEmpty() ? tr("built-in default") : tr("default: %1").arg(detail);
+        case ValueSource::Config:
+            return tr("Accelerate's configuration file %1").arg(detail);
+        case ValueSource::Environment:
+            return tr("environment variable %1").arg(detail);
+        case ValueSource::Plan:
+            return tr("plan %1").arg(detail);
+        case ValueSource::Preset:
+            return tr("preset %1").arg(detail);
+        case ValueSource::Flag:
+            return tr("flag %1").arg(detail);
+        case ValueSource::Edit:
+            return tr("edited in this window");
     }
     return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The plan that the window edits. It keeps where values come from as layers (plan/plan_sources.h); what a person changes is
-// the layer Edit. Every change is one step of the undo stack. Values that a field refuses stay out of the plan and leave a
-// sentence at the field. Window's thread only.
+// The plan that the window edits. It keeps where values come from as layers (plan/plan_sources.h); what a
+// person changes is the layer Edit. Every change is one step of the undo stack. Values that a field refuses
+// stay out of the plan and leave a sentence at the field. Window's thread only.
 #include <QObject>
 #include <QString>
 #include <QUndoStack>
@@ -51,7 +51,8 @@ class PlanEditor : public QObject {
     [[nodiscard]] std::int64_t fullSteps() const { return m_steps.full; }
     [[nodiscard]] std::int64_t stepsNow() const;
 
-    /// What is wrong with a field: the refused value, else an issue of the whole plan; empty when all is well.
+    /// What is wrong with a field: the refused value, else an issue of the whole plan; empty when all is
+    /// well.
     [[nodiscard]] QString error(const std::string& path) const;
     [[nodiscard]] const std::vector<PlanIssue>& issues() const { return m_issues; }
     [[nodiscard]] bool isRunnable() const { return m_issues.empty() && m_refused.empty(); }

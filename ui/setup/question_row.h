@@ -1,5 +1,6 @@
 #pragma once
-// One question of Set up: its name, the controls that answer it, and what this machine or the catalogue says beside them.
+// One question of Set up: its name, the controls that answer it, and what this machine or the catalogue says
+// beside them.
 #include <QLabel>
 #include <QWidget>
 #include <functional>

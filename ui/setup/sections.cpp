@@ -26,7 +26,8 @@ bool contains(const std::vector<std::string>& list, const std::string& item) {
 /// Whether the plan as it is uses this field: those of another optimizer, schedule or model are not shown.
 bool isUsed(const RunPlan& plan, const std::string& path) {
     const auto chosenUses = [&](const auto& entries, const std::string& chosen) {
-        const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.id == chosen; });
+        const auto entry =
+            std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.id == chosen; });
         return entry == entries.end() || contains(entry->fields, path);
     };
     if (path.starts_with("training.optimizer.") && path != "training.optimizer.name") {
@@ -102,18 +103,19 @@ void Sections::add(const char* name, std::vector<std::string> paths, std::functi
 }
 
 void Sections::addTraining() {
-    std::vector<std::string> paths{"training.batch_size", "training.gradient_accumulation_steps", "training.epochs",
-                                   "training.max_steps"};
+    std::vector<std::string> paths{"training.batch_size", "training.gradient_accumulation_steps",
+                                   "training.epochs", "training.max_steps"};
     for (const PlanField& field : plan_fields()) {
         if (field.path.starts_with("training.optimizer.") || field.path.starts_with("training.scheduler.")) {
             paths.push_back(field.path);
         }
     }
-    for (const char* path : {"training.loss", "training.loss_factor", "training.clip_grad_norm", "training.clip_grad_value",
-                             "training.seed", "training.deterministic"}) {
+    for (const char* path : {"training.loss", "training.loss_factor", "training.clip_grad_norm",
+                             "training.clip_grad_value", "training.seed", "training.deterministic"}) {
         paths.emplace_back(path);
     }
-    add("training", std::move(paths), [] { return tr("Training"); },
+    add(
+        "training", std::move(paths), [] { return tr("Training"); },
         [this] {
             const TrainingPlan& training = m_editor.plan().training;
             return tr("%1 · lr %2 · batch %3 · seed %4")
@@ -124,9 +126,10 @@ void Sections::addTraining() {
 }
 
 void Sections::addNumbers() {
-    add("loss_scale",
-        {"loss_scale.initial", "loss_scale.growth_factor", "loss_scale.backoff_factor", "loss_scale.growth_interval",
-         "loss_scale.floor"},
+    add(
+        "loss_scale",
+        {"loss_scale.initial", "loss_scale.growth_factor", "loss_scale.backoff_factor",
+         "loss_scale.growth_interval", "loss_scale.floor"},
         [] { return tr("Loss scale"); },
         [this] {
             const LossScalePlan& scale = m_editor.plan().loss_scale;
@@ -135,31 +138,40 @@ void Sections::addNumbers() {
                 return tr("fixed at %1").arg(start);
             }
             return tr("%1 · ×%2 per %3 · ×%4")
-                .arg(start, number(scale.growth_factor), QLocale().toString(static_cast<qlonglong>(scale.growth_interval)))
+                .arg(start, number(scale.growth_factor),
+                     QLocale().toString(static_cast<qlonglong>(scale.growth_interval)))
                 .arg(scale.backoff_factor == 0.5 ? QStringLiteral("½") : number(scale.backoff_factor));
         });
-    add("nonfinite", {"on_nonfinite", "batch_norm_on_skip"}, [] { return tr("When a loss isn't finite"); },
+    add(
+        "nonfinite", {"on_nonfinite", "batch_norm_on_skip"}, [] { return tr("When a loss isn't finite"); },
         [this] {
             switch (m_editor.plan().on_nonfinite) {
-                case OnNonfinite::Stop: return tr("stop before any weight moves");
-                case OnNonfinite::Pause: return tr("pause and wait");
-                case OnNonfinite::Skip: return tr("skip the update");
-                case OnNonfinite::Mark: return tr("mark it and go on");
+                case OnNonfinite::Stop:
+                    return tr("stop before any weight moves");
+                case OnNonfinite::Pause:
+                    return tr("pause and wait");
+                case OnNonfinite::Skip:
+                    return tr("skip the update");
+                case OnNonfinite::Mark:
+                    return tr("mark it and go on");
             }
             return QString();
         });
-    add("evaluation", {"evaluation.every", "evaluation.split", "evaluation.metric", "evaluation.precision"},
+    add(
+        "evaluation", {"evaluation.every", "evaluation.split", "evaluation.metric", "evaluation.precision"},
         [] { return tr("Evaluation"); },
         [this] {
             const EvaluationPlan& evaluation = m_editor.plan().evaluation;
             const QString metric = QString::fromStdString(evaluation.metric);
-            return evaluation.every == 0 ? tr("%1 at the end").arg(metric)
-                                         : tr("%1 every %n step(s)", nullptr, static_cast<int>(evaluation.every)).arg(metric);
+            return evaluation.every == 0
+                       ? tr("%1 at the end").arg(metric)
+                       : tr("%1 every %n step(s)", nullptr, static_cast<int>(evaluation.every)).arg(metric);
         });
 }
 
 void Sections::addRest() {
-    add("islands", {"fp32_islands"}, [] { return tr("fp32 islands"); },
+    add(
+        "islands", {"fp32_islands"}, [] { return tr("fp32 islands"); },
         [this] {
             QStringList names;
             for (const std::string& island : m_editor.plan().fp32_islands) {
@@ -167,13 +179,14 @@ void Sections::addRest() {
             }
             return names.isEmpty() ? tr("none") : names.join(QStringLiteral(", "));
         });
-    add("more",
-        {"name", "model.hidden", "dataset.validation", "dataset.split_seed", "dataset.file", "launch.threads", "launch.order",
-         "allow_emulated", "cpu_half", "short_window", "compat"},
+    add(
+        "more",
+        {"name", "model.hidden", "dataset.validation", "dataset.split_seed", "dataset.file", "launch.threads",
+         "launch.order", "allow_emulated", "cpu_half", "short_window", "compat"},
         [] { return tr("Data split, process, compatibility"); },
         [this] {
-            return tr("%n thread(s)", nullptr, static_cast<int>(m_editor.plan().launch.threads)) + QStringLiteral(" · ") +
-                   QLatin1String(to_string(m_editor.plan().launch.order));
+            return tr("%n thread(s)", nullptr, static_cast<int>(m_editor.plan().launch.threads)) +
+                   QStringLiteral(" · ") + QLatin1String(to_string(m_editor.plan().launch.order));
         });
 }
 

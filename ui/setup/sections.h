@@ -1,6 +1,6 @@
 #pragma once
-// The folded sections below the trial: heads in a grid of three columns, each with a summary of what it holds; an open head
-// shows its form below the grid.
+// The folded sections below the trial: heads in a grid of three columns, each with a summary of what it
+// holds; an open head shows its form below the grid.
 #include <QWidget>
 #include <functional>
 #include <vector>

@@ -100,7 +100,8 @@ QWidget* SetupPage::buildQuestions() {
     column->setSpacing(0);
     auto* what = new WhatRow(m_editor, m_presets, card);
     connect(what, &WhatRow::presetChosen, this, &SetupPage::choosePreset);
-    QWidget* rows[] = {what, new WhereRow(m_editor, m_probe, card), new ModesRow(m_theme, m_editor, m_probe, card),
+    QWidget* rows[] = {what, new WhereRow(m_editor, m_probe, card),
+                       new ModesRow(m_theme, m_editor, m_probe, card),
                        new LengthRow(m_editor, m_trial, card)};
     for (QWidget* row : rows) {
         if (row != what) {
@@ -185,7 +186,8 @@ QWidget* SetupPage::buildBottom() {
     });
     connect(m_compare, &QPushButton::clicked, this, &SetupPage::startComparison);
     for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
-        m_oneMode->menu()->addAction(QLatin1String(to_string(mode)), this, [this, mode] { startOneMode(mode); });
+        m_oneMode->menu()->addAction(QLatin1String(to_string(mode)), this,
+                                     [this, mode] { startOneMode(mode); });
     }
     auto* texts = new Retranslation(bottom);
     texts->bind([this] {
@@ -205,12 +207,15 @@ QString SetupPage::whyNot(JobKind kind) const {
         return problem;
     }
     if (kind == JobKind::Comparison && m_editor.plan().launch.scope == LaunchScope::Thread) {
-        return tr("A comparison needs a fresh process for each mode: choose it under “Where?”, or run only one mode.");
+        return tr(
+            "A comparison needs a fresh process for each mode: choose it under “Where?”, or run only one "
+            "mode.");
     }
     if (kind == JobKind::Comparison) {
         for (const ModelTrial::Row& row : m_trial.rows()) {
             if (row.state == ModelTrial::State::Done && !row.report.runs) {
-                return tr("%1 can't run this model here: take it out of the comparison.").arg(QLatin1String(to_string(row.mode)));
+                return tr("%1 can't run this model here: take it out of the comparison.")
+                    .arg(QLatin1String(to_string(row.mode)));
             }
         }
     }
@@ -250,9 +255,13 @@ void SetupPage::refreshMachine() {
         case MachineProbe::State::NoEngine:
             m_trialCard->setNotice(tr("waits for the engine, which is not built yet"));
             break;
-        case MachineProbe::State::Failed: m_trialCard->setNotice(tr("this machine could not be asked")); break;
+        case MachineProbe::State::Failed:
+            m_trialCard->setNotice(tr("this machine could not be asked"));
+            break;
         case MachineProbe::State::Asking:
-        case MachineProbe::State::Known: m_trialCard->setNotice({}); break;
+        case MachineProbe::State::Known:
+            m_trialCard->setNotice({});
+            break;
     }
     m_trial.setEnabled(m_probe.state() == MachineProbe::State::Known);
     refreshBottom();
@@ -267,7 +276,8 @@ QString SetupPage::planLine() const {
     return tr("%1 · batch %2 · %3 %4 · seed %5")
         .arg(QString::fromStdString(plan.dataset.name))
         .arg(plan.training.batch_size)
-        .arg(QString::fromStdString(optimizer), QString::fromStdString(to_text(plan.training.optimizer.learning_rate)))
+        .arg(QString::fromStdString(optimizer),
+             QString::fromStdString(to_text(plan.training.optimizer.learning_rate)))
         .arg(plan.training.seed);
 }
 
@@ -300,8 +310,9 @@ Result<void> SetupPage::startFrom(const std::string& presetOrFile, std::vector<P
 void SetupPage::choosePreset(const QString& id) {
     auto preset = load_preset(id.toStdString(), m_options.presets);
     auto layer = preset ? preset_layer(*preset) : Result<PlanLayer>(preset.error());
-    const auto taken = layer ? m_editor.replacePlan(std::move(*layer), compare_defaults(*preset), tr("Preset %1").arg(id))
-                             : Result<void>(layer.error());
+    const auto taken =
+        layer ? m_editor.replacePlan(std::move(*layer), compare_defaults(*preset), tr("Preset %1").arg(id))
+              : Result<void>(layer.error());
     if (!taken) {
         Q_EMIT message(QString::fromStdString(describe(taken.error())));
     }
@@ -336,14 +347,16 @@ void SetupPage::openPlan() {
 }
 
 void SetupPage::savePlan() {
-    auto* dialog = new QFileDialog(this, tr("Save plan"), QString::fromStdString(m_editor.plan().name) + QStringLiteral(".json"),
+    auto* dialog = new QFileDialog(this, tr("Save plan"),
+                                   QString::fromStdString(m_editor.plan().name) + QStringLiteral(".json"),
                                    tr("Plans (*.json);;All files (*)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("json"));
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
         const auto saved = write_plan_file(name.toStdString(), m_editor.sourced());
-        Q_EMIT message(saved ? tr("Plan saved: %1").arg(name) : QString::fromStdString(describe(saved.error())));
+        Q_EMIT message(saved ? tr("Plan saved: %1").arg(name)
+                             : QString::fromStdString(describe(saved.error())));
     });
     dialog->open();
 }

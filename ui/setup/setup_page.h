@@ -1,6 +1,6 @@
 #pragma once
-// The page Set up: what, where, which modes, how long, with this machine's answers; the trial; folded settings; the button.
-// Owns the edited plan, the probe, the trial and the starter.
+// The page Set up: what, where, which modes, how long, with this machine's answers; the trial; folded
+// settings; the button. Owns the edited plan, the probe, the trial and the starter.
 #include <QWidget>
 #include <filesystem>
 
@@ -39,7 +39,8 @@ class SetupPage : public QWidget {
     [[nodiscard]] JobStarter& starter() { return m_starter; }
     /// "digits · batch 32 · AdamW 0.003 · seed 7"
     [[nodiscard]] QString planLine() const;
-    /// A preset's name, or the path of a plan file, as the first plan (no undo step). An error leaves the plan as it was.
+    /// A preset's name, or the path of a plan file, as the first plan (no undo step). An error leaves the
+    /// plan as it was.
     Result<void> startFrom(const std::string& presetOrFile, std::vector<PlanLayer> otherSources = {});
     /// A sentence beside the button until the next edit; empty = none.
     void showProblem(const QString& sentence);

@@ -16,13 +16,18 @@ namespace {
 constexpr double lowHeadroomBits = 4, noHeadroomBits = 1;
 
 void colour(QLabel* label, const QColor& colour, bool bold = false) {
-    label->setStyleSheet(QStringLiteral("color:%1;%2").arg(colour.name(), bold ? QStringLiteral("font-weight:600;") : QString()));
+    label->setStyleSheet(QStringLiteral("color:%1;%2")
+                             .arg(colour.name(), bold ? QStringLiteral("font-weight:600;") : QString()));
 }
 
 }  // namespace
 
 TrialCard::TrialCard(const Theme& theme, const ModelTrial& trial, QWidget* parent)
-    : QFrame(parent), m_theme(theme), m_trial(trial), m_title(new QLabel(this)), m_subtitle(new QLabel(this)) {
+    : QFrame(parent),
+      m_theme(theme),
+      m_trial(trial),
+      m_title(new QLabel(this)),
+      m_subtitle(new QLabel(this)) {
     setObjectName(QStringLiteral("trialCard"));
     setProperty("card", true);
     m_title->setProperty("title", true);
@@ -62,12 +67,15 @@ void TrialCard::setNotice(const QString& notice) {
 
 void TrialCard::retranslate() {
     m_title->setText(tr("Trial of this model, one batch"));
-    m_subtitle->setText(m_notice.isEmpty() ? tr("forward and backward in every mode, in a throw-away process") : m_notice);
-    const QStringList heads{tr("runs"), tr("step"), tr("peak memory"), tr("in half precision"), tr("headroom")};
+    m_subtitle->setText(m_notice.isEmpty() ? tr("forward and backward in every mode, in a throw-away process")
+                                           : m_notice);
+    const QStringList heads{tr("runs"), tr("step"), tr("peak memory"), tr("in half precision"),
+                            tr("headroom")};
     for (size_t i = 0; i < m_heads.size(); ++i) {
         m_heads[i]->setText(heads[static_cast<qsizetype>(i)]);
     }
-    m_heads[4]->setToolTip(tr("Powers of two between the largest output of any module and the end of the format"));
+    m_heads[4]->setToolTip(
+        tr("Powers of two between the largest output of any module and the end of the format"));
     fill();
 }
 
@@ -124,8 +132,9 @@ void TrialCard::fillLine(const Line& line, size_t index) {
     const ThemeColours& colours = m_theme.colours();
     const ModelTrial::Row row = m_trial.rows()[index];
     const TrialReport& report = row.report;
-    line.mode->setText(QStringLiteral("<b>%1</b>%2").arg(
-        QLatin1String(to_string(row.mode)), row.mode == Precision::No ? QStringLiteral(" fp32") : QString()));
+    line.mode->setText(QStringLiteral("<b>%1</b>%2")
+                           .arg(QLatin1String(to_string(row.mode)),
+                                row.mode == Precision::No ? QStringLiteral(" fp32") : QString()));
     colour(line.mode, m_theme.modeColour(row.mode));
     const bool done = row.state == ModelTrial::State::Done;
     const bool emulated = done && report.choice.support == Support::Emulated && row.mode != Precision::No;
@@ -152,10 +161,12 @@ void TrialCard::fillLine(const Line& line, size_t index) {
         return;
     }
     line.step->setText(tr("%1 ms").arg(QLocale().toString(report.step_ms, 'f', report.step_ms < 10 ? 1 : 0)));
-    line.memory->setText(QString::fromStdString(readable_bytes(static_cast<std::uint64_t>(report.memory_peak_bytes))));
+    line.memory->setText(
+        QString::fromStdString(readable_bytes(static_cast<std::uint64_t>(report.memory_peak_bytes))));
     if (row.mode != Precision::No && report.op_kinds > 0) {
         const double share = report.multiply_adds > 0
-                                 ? 100.0 * static_cast<double>(report.multiply_adds_half) / static_cast<double>(report.multiply_adds)
+                                 ? 100.0 * static_cast<double>(report.multiply_adds_half) /
+                                       static_cast<double>(report.multiply_adds)
                                  : 0.0;
         line.half->setText(tr("%1 of %2 kinds of op, %3 % of multiply-adds")
                                .arg(report.op_kinds_half)
@@ -165,8 +176,9 @@ void TrialCard::fillLine(const Line& line, size_t index) {
     if (report.headroom_bits && row.mode != Precision::No) {
         const double bits = *report.headroom_bits;
         const bool overflowed = !std::isfinite(bits) || bits < 0;
-        line.headroom->setText(overflowed ? tr("overflows")
-                                          : tr("%1 bits").arg(QLocale().toString(bits, 'f', bits < 20 ? 1 : 0)));
+        line.headroom->setText(overflowed
+                                   ? tr("overflows")
+                                   : tr("%1 bits").arg(QLocale().toString(bits, 'f', bits < 20 ? 1 : 0)));
         line.headroom->setToolTip(QString::fromStdString(report.headroom_module));
         if (overflowed || bits < noHeadroomBits) {
             colour(line.headroom, colours.error, true);

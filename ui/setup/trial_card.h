@@ -1,5 +1,6 @@
 #pragma once
-// The trial's answers as a small table: runs, time of a step, peak memory, share in half precision, headroom; or why not.
+// The trial's answers as a small table: runs, time of a step, peak memory, share in half precision, headroom;
+// or why not.
 #include <QFrame>
 #include <vector>
 

@@ -44,23 +44,27 @@ WhatRow::WhatRow(PlanEditor& editor, std::vector<Preset> presets, QWidget* paren
 void WhatRow::fillMenus() {
     m_preset->menu()->clear();
     for (const Preset& preset : m_presets) {
-        QAction* action = m_preset->menu()->addAction(text(preset.id) + QStringLiteral("  –  ") + text(preset.title));
+        QAction* action =
+            m_preset->menu()->addAction(text(preset.id) + QStringLiteral("  –  ") + text(preset.title));
         action->setToolTip(text(preset.summary));
         connect(action, &QAction::triggered, this, [this, id = text(preset.id)] { Q_EMIT presetChosen(id); });
     }
     const RunPlan& plan = m_editor.plan();
     m_model->menu()->clear();
     for (const auto& model : catalogue::models()) {
-        QAction* action = m_model->menu()->addAction(text(model.id) + QStringLiteral("  –  ") + text(model.title));
+        QAction* action =
+            m_model->menu()->addAction(text(model.id) + QStringLiteral("  –  ") + text(model.title));
         action->setToolTip(text(model.description + "\n" + model.layers));
         action->setCheckable(true);
         action->setChecked(model.id == plan.model.name);
-        connect(action, &QAction::triggered, this, [this, id = text(model.id)] { m_editor.edit("model.name", id); });
+        connect(action, &QAction::triggered, this,
+                [this, id = text(model.id)] { m_editor.edit("model.name", id); });
     }
     m_data->menu()->clear();
     const auto* model = catalogue::find_model(plan.model.name);
     for (const auto& entry : catalogue::datasets()) {
-        QAction* action = m_data->menu()->addAction(text(entry.id) + QStringLiteral("  –  ") + text(entry.title));
+        QAction* action =
+            m_data->menu()->addAction(text(entry.id) + QStringLiteral("  –  ") + text(entry.title));
         action->setToolTip(text(entry.description));
         action->setCheckable(true);
         action->setChecked(entry.id == plan.dataset.name);
@@ -68,7 +72,8 @@ void WhatRow::fillMenus() {
             action->setEnabled(false);
             action->setToolTip(tr("The model %1 can't take this data.").arg(text(model->id)));
         }
-        connect(action, &QAction::triggered, this, [this, id = text(entry.id)] { m_editor.edit("dataset.name", id); });
+        connect(action, &QAction::triggered, this,
+                [this, id = text(entry.id)] { m_editor.edit("dataset.name", id); });
     }
 }
 
@@ -82,7 +87,8 @@ void WhatRow::refresh() {
             break;
         }
     }
-    setButtonText(m_preset, preset.isEmpty() ? QString() : tr("Preset"), preset.isEmpty() ? tr("Presets") : preset);
+    setButtonText(m_preset, preset.isEmpty() ? QString() : tr("Preset"),
+                  preset.isEmpty() ? tr("Presets") : preset);
     setButtonText(m_model, tr("Model"), text(plan.model.name));
     setButtonText(m_data, tr("Data"), text(plan.dataset.name));
 
@@ -94,7 +100,8 @@ void WhatRow::refresh() {
                                .arg(locale.toString(samples.training), locale.toString(samples.validation))
                          : tr("%1 training samples, none held out").arg(locale.toString(samples.training));
     if (entry != nullptr) {
-        answer += QStringLiteral(" · ") + tr("%1 features, %2 classes").arg(entry->features).arg(entry->classes);
+        answer +=
+            QStringLiteral(" · ") + tr("%1 features, %2 classes").arg(entry->features).arg(entry->classes);
     }
     QString problem;
     for (const char* path : {"model.name", "dataset.name", "model.hidden", "model.file", "dataset.file"}) {

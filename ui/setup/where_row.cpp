@@ -61,12 +61,14 @@ void WhereRow::fillScopes() {
     QMenu* menu = m_scope->menu();
     menu->clear();
     const auto add = [&](const char* id, const QString& words, const QString& refusal = {}) {
-        QAction* action = menu->addAction(refusal.isEmpty() ? words : words + QStringLiteral("  –  ") + refusal);
+        QAction* action =
+            menu->addAction(refusal.isEmpty() ? words : words + QStringLiteral("  –  ") + refusal);
         action->setCheckable(true);
         action->setChecked(m_editor.text("launch.scope") == QLatin1String(id));
         action->setEnabled(refusal.isEmpty());
         action->setToolTip(refusal);
-        connect(action, &QAction::triggered, this, [this, id] { m_editor.edit("launch.scope", QLatin1String(id)); });
+        connect(action, &QAction::triggered, this,
+                [this, id] { m_editor.edit("launch.scope", QLatin1String(id)); });
     };
     add("process", tr("fresh process"));
     add("thread", tr("this window's worker thread"));
@@ -89,9 +91,12 @@ QString WhereRow::scopeAnswer() const {
         return tr("in this window, one run at a time; a comparison needs a fresh process for each mode");
     }
     switch (m_editor.plan().launch.order) {
-        case ComparisonOrder::Turns: return tr("each mode in a process of its own; they take turns, so times are fair");
-        case ComparisonOrder::OneByOne: return tr("each mode in a process of its own, one after the other");
-        case ComparisonOrder::AtOnce: return tr("each mode in a process of its own, at once: times are shared");
+        case ComparisonOrder::Turns:
+            return tr("each mode in a process of its own; they take turns, so times are fair");
+        case ComparisonOrder::OneByOne:
+            return tr("each mode in a process of its own, one after the other");
+        case ComparisonOrder::AtOnce:
+            return tr("each mode in a process of its own, at once: times are shared");
     }
     return {};
 }
@@ -108,8 +113,11 @@ void WhereRow::refresh() {
     }
     const bool known = m_probe.state() == MachineProbe::State::Known;
     if (problem.isEmpty() && known && m_probe.device(m_editor.plan().device) == nullptr) {
-        problem = tr("%1 isn't there: %2").arg(m_editor.text("device"), QString::fromStdString(
-            m_probe.report().notes.empty() ? std::string("no such device") : m_probe.report().notes.front()));
+        problem =
+            tr("%1 isn't there: %2")
+                .arg(m_editor.text("device"),
+                     QString::fromStdString(m_probe.report().notes.empty() ? std::string("no such device")
+                                                                           : m_probe.report().notes.front()));
     }
     if (problem.isEmpty() && m_probe.state() == MachineProbe::State::Failed) {
         problem = tr("This machine could not be asked: %1").arg(m_probe.problem());

@@ -41,7 +41,8 @@ ActionCatalog::ActionCatalog(QObject* parent) : QObject(parent) {
     for (const ActionSpec& spec : specs()) {
         auto* action = new QAction(this);
         action->setObjectName(QLatin1String(spec.id));
-        action->setShortcut(QKeySequence::fromString(QLatin1String(spec.shortcut), QKeySequence::PortableText));
+        action->setShortcut(
+            QKeySequence::fromString(QLatin1String(spec.shortcut), QKeySequence::PortableText));
         action->setShortcutContext(Qt::WindowShortcut);
         m_actions.push_back(action);
     }
@@ -70,11 +71,16 @@ std::vector<QAction*> ActionCatalog::inMenu(ActionMenu menu) const {
 
 QString ActionCatalog::menuTitle(ActionMenu menu) {
     switch (menu) {
-        case ActionMenu::Plan: return tr("Plan");
-        case ActionMenu::Edit: return tr("Edit");
-        case ActionMenu::Run: return tr("Run");
-        case ActionMenu::View: return tr("View");
-        case ActionMenu::Help: return tr("Help");
+        case ActionMenu::Plan:
+            return tr("Plan");
+        case ActionMenu::Edit:
+            return tr("Edit");
+        case ActionMenu::Run:
+            return tr("Run");
+        case ActionMenu::View:
+            return tr("View");
+        case ActionMenu::Help:
+            return tr("Help");
     }
     return {};
 }
@@ -84,7 +90,8 @@ QStringList ActionCatalog::duplicateShortcuts(const std::vector<ActionSpec>& spe
     QStringList clashes;
     for (const ActionSpec& spec : specs) {
         // Through QKeySequence, so that "Ctrl+Shift+Z" and "Shift+Ctrl+Z" are one.
-        const QString key = QKeySequence::fromString(QLatin1String(spec.shortcut)).toString(QKeySequence::PortableText);
+        const QString key =
+            QKeySequence::fromString(QLatin1String(spec.shortcut)).toString(QKeySequence::PortableText);
         if (key.isEmpty()) {
             continue;
         }

@@ -1,6 +1,6 @@
 #pragma once
-// Every command of the window once: id, text, shortcut, menu. Feeds the menus, the command palette and the test that finds
-// shortcuts given twice. Owns the QActions; the pages connect to them. Thread: the window's.
+// Every command of the window once: id, text, shortcut, menu. Feeds the menus, the command palette and the
+// test that finds shortcuts given twice. Owns the QActions; the pages connect to them. Thread: the window's.
 #include <QAction>
 #include <QObject>
 #include <QString>
@@ -9,8 +9,8 @@
 namespace mantissa::ui {
 
 enum class ActionMenu { Plan, Edit, Run, View, Help };
-inline constexpr ActionMenu allActionMenus[]{ActionMenu::Plan, ActionMenu::Edit, ActionMenu::Run, ActionMenu::View,
-                                             ActionMenu::Help};
+inline constexpr ActionMenu allActionMenus[]{ActionMenu::Plan, ActionMenu::Edit, ActionMenu::Run,
+                                             ActionMenu::View, ActionMenu::Help};
 
 struct ActionSpec {
     const char* id;

@@ -12,7 +12,10 @@
 namespace mantissa::ui {
 
 CommandPalette::CommandPalette(const ActionCatalog& catalog, QWidget* parent)
-    : QDialog(parent, Qt::Popup), m_catalog(catalog), m_line(new QLineEdit(this)), m_list(new QListWidget(this)) {
+    : QDialog(parent, Qt::Popup),
+      m_catalog(catalog),
+      m_line(new QLineEdit(this)),
+      m_list(new QListWidget(this)) {
     setObjectName(QStringLiteral("CommandPalette"));
     setAccessibleName(tr("Commands"));
     m_line->setPlaceholderText(tr("Type a command"));

@@ -1,5 +1,6 @@
 #pragma once
-// Ctrl+K: a line to type in and the commands that match, each with its shortcut. Enter starts the marked one, Escape closes.
+// Ctrl+K: a line to type in and the commands that match, each with its shortcut. Enter starts the marked one,
+// Escape closes.
 #include <QDialog>
 #include <QList>
 

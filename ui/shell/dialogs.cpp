@@ -26,10 +26,12 @@ void askForRunFolder(QWidget* parent, const QString& start, std::function<void(c
 
 void showAbout(QWidget* parent) {
     auto* box = new QMessageBox(QMessageBox::NoIcon, Dialogs::tr("About Mantissa"),
-                                QStringLiteral("Mantissa %1").arg(QLatin1String(version)), QMessageBox::Close, parent);
+                                QStringLiteral("Mantissa %1").arg(QLatin1String(version)), QMessageBox::Close,
+                                parent);
     box->setIconPixmap(applicationIcon().pixmap(64, 64));
-    box->setInformativeText(Dialogs::tr("A workbench for mixed-precision training: compare no, fp16 and bf16 on this machine, "
-                                        "and see which mode to take, and why. GPL-3.0-or-later."));
+    box->setInformativeText(
+        Dialogs::tr("A workbench for mixed-precision training: compare no, fp16 and bf16 on this machine, "
+                    "and see which mode to take, and why. GPL-3.0-or-later."));
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
 }

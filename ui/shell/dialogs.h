@@ -7,7 +7,8 @@ class QWidget;
 
 namespace mantissa::ui {
 
-void askForRunFolder(QWidget* parent, const QString& start, std::function<void(const QString& folder)> chosen);
+void askForRunFolder(QWidget* parent, const QString& start,
+                     std::function<void(const QString& folder)> chosen);
 void showAbout(QWidget* parent);
 
 }  // namespace mantissa::ui

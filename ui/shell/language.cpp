@@ -25,11 +25,13 @@ QString Language::set(const QString& code) {
     QCoreApplication::removeTranslator(&m_qt);
     QCoreApplication::removeTranslator(&m_own);
     // Qt's own buttons ("Save", "Cancel"); a machine without Qt's translations keeps them in English.
-    if (chinese && m_qt.load(QStringLiteral("qtbase_zh_CN"), QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
+    if (chinese &&
+        m_qt.load(QStringLiteral("qtbase_zh_CN"), QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
         QCoreApplication::installTranslator(&m_qt);
     }
     // English has a file of its own too: its plurals.
-    if (m_own.load(chinese ? QStringLiteral(":/i18n/mantissa_zh_CN.qm") : QStringLiteral(":/i18n/mantissa_en.qm"))) {
+    if (m_own.load(chinese ? QStringLiteral(":/i18n/mantissa_zh_CN.qm")
+                           : QStringLiteral(":/i18n/mantissa_en.qm"))) {
         QCoreApplication::installTranslator(&m_own);
     }
     Q_EMIT changed(m_code);

@@ -1,5 +1,6 @@
 #pragma once
-// English or 简体中文, switched while the window runs. Sets the default QLocale, so that pages ask `QLocale().language()`.
+// English or 简体中文, switched while the window runs. Sets the default QLocale, so that pages ask
+// `QLocale().language()`.
 #include <QObject>
 #include <QString>
 #include <QTranslator>

@@ -1,6 +1,7 @@
 #pragma once
-// Holds the Live page and what it shows. The page's own texts are set when it is made, so a change of language makes it anew and
-// shows the same folder again; nothing is lost, because everything it shows comes from the recording.
+// Holds the Live page and what it shows. The page's own texts are set when it is made, so a change of
+// language makes it anew and shows the same folder again; nothing is lost, because everything it shows comes
+// from the recording.
 #include <QWidget>
 #include <filesystem>
 #include <string>

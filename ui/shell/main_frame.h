@@ -1,6 +1,6 @@
 #pragma once
-// What the window is made of: bar above, rail on the left, the pages, strip below, the sample's line above a page. Only layout,
-// texts of the rail and colours; the window decides what is shown.
+// What the window is made of: bar above, rail on the left, the pages, strip below, the sample's line above a
+// page. Only layout, texts of the rail and colours; the window decides what is shown.
 #include <QHash>
 #include <QWidget>
 

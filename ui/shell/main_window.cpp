@@ -4,8 +4,8 @@
 
 #include "launch/run_lookup.h"
 #include "ui/bridge/retranslation.h"
-#include "ui/bridge/theme.h"
 #include "ui/bridge/run_controller.h"
+#include "ui/bridge/theme.h"
 #include "ui/runs/runs_page.h"
 #include "ui/setup/setup_page.h"
 #include "ui/shell/command_palette.h"
@@ -13,14 +13,15 @@
 #include "ui/shell/icons.h"
 #include "ui/shell/live_host.h"
 #include "ui/shell/main_frame.h"
-#include "ui/shell/startup.h"
 #include "ui/shell/sample_banner.h"
+#include "ui/shell/startup.h"
 #include "ui/shell/status_strip.h"
 #include "ui/shell/top_bar.h"
 
 namespace mantissa::ui {
 
-MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& settings, const SetupOptions& setup, QWidget* parent)
+MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& settings, const SetupOptions& setup,
+                       QWidget* parent)
     : QMainWindow(parent), m_theme(theme), m_language(language), m_settings(settings) {
     setWindowIcon(applicationIcon());
     m_setup = new SetupPage(theme, setup, this);
@@ -48,7 +49,8 @@ void MainWindow::connectPages() {
     connect(m_frame, &MainFrame::pageChosen, this, &MainWindow::showPage);
     connect(m_setup, &SetupPage::started, this, [this](const auto& folder, bool) {
         m_settings.setText("window/sample_seen", QStringLiteral("yes"));
-        m_live->open(folder, m_setup->starter().hasThreadRun() ? m_setup->starter().threadControl() : nullptr);
+        m_live->open(folder,
+                     m_setup->starter().hasThreadRun() ? m_setup->starter().threadControl() : nullptr);
         m_frame->sample().hide();
         m_runs->refresh();
         showPage(QStringLiteral("live"));
@@ -149,7 +151,8 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
     } else if (const auto running = find_running_jobs(m_setup->runsFolder());
                options.plan.empty() && options.page.isEmpty() && !running.empty()) {
         openFolder(running.front());  // a window that comes back finds what still runs
-    } else if (options.page.isEmpty() && m_settings.text("window/sample_seen") == QLatin1String("no") && sampleFolder()) {
+    } else if (options.page.isEmpty() && m_settings.text("window/sample_seen") == QLatin1String("no") &&
+               sampleFolder()) {
         showSample();
     }
     return {};
@@ -169,9 +172,10 @@ void MainWindow::refreshMachine() {
     const MachineLine line = machineLine(probe, m_setup->editor().plan());
     m_frame->strip().setDevice(line.device, line.details);
     const bool missing = probe.state() == MachineProbe::State::NoEngine;
-    m_frame->strip().setEngine(QString::fromStdString(probe.report().torch_version), m_setup->editor().plan().training.deterministic,
-                       missing);
-    m_frame->sample().setReady(!missing, missing ? tr("The engine is still being built; the button waits for it.") : QString());
+    m_frame->strip().setEngine(QString::fromStdString(probe.report().torch_version),
+                               m_setup->editor().plan().training.deterministic, missing);
+    m_frame->sample().setReady(
+        !missing, missing ? tr("The engine is still being built; the button waits for it.") : QString());
     if (m_startPending && probe.state() == MachineProbe::State::Known) {
         m_startPending = false;
         m_setup->startComparison();

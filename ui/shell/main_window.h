@@ -1,6 +1,6 @@
 #pragma once
-// The window: rail of pages, bar above, strip below. It connects the pages with the catalogue of commands and remembers where
-// it was; everything else is a page's own business. Window's thread only.
+// The window: rail of pages, bar above, strip below. It connects the pages with the catalogue of commands and
+// remembers where it was; everything else is a page's own business. Window's thread only.
 #include <QMainWindow>
 #include <filesystem>
 #include <functional>

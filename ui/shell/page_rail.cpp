@@ -8,7 +8,8 @@
 
 namespace mantissa::ui {
 
-PageRail::PageRail(QWidget* parent) : QFrame(parent), m_group(new QButtonGroup(this)), m_layout(new QVBoxLayout(this)) {
+PageRail::PageRail(QWidget* parent)
+    : QFrame(parent), m_group(new QButtonGroup(this)), m_layout(new QVBoxLayout(this)) {
     setObjectName(QStringLiteral("PageRail"));
     setFixedWidth(72);
     m_layout->setContentsMargins(0, 6, 0, 0);

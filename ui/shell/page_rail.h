@@ -1,5 +1,6 @@
 #pragma once
-// The left rail: one button with icon and text for each page that is built. Only a view: the window owns the pages.
+// The left rail: one button with icon and text for each page that is built. Only a view: the window owns the
+// pages.
 #include <QFrame>
 #include <QHash>
 #include <QIcon>

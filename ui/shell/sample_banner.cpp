@@ -26,7 +26,8 @@ SampleBanner::SampleBanner(QWidget* parent)
     connect(m_close, &QPushButton::clicked, this, &SampleBanner::dismissed);
     m_texts = new Retranslation(this);
     m_texts->bind([this] {
-        const QString what = tr("This is a recorded comparison, to look at. The button runs the same one on this machine.");
+        const QString what =
+            tr("This is a recorded comparison, to look at. The button runs the same one on this machine.");
         m_text->setText(m_reason.isEmpty() ? what : what + QLatin1Char(' ') + m_reason);
         m_try->setText(tr("Compare on this machine"));
         m_close->setText(tr("Set up my own"));

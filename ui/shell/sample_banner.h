@@ -1,5 +1,6 @@
 #pragma once
-// First start: a recorded comparison is on the page Live, and this line says so, with one large button to do the same here.
+// First start: a recorded comparison is on the page Live, and this line says so, with one large button to do
+// the same here.
 #include <QFrame>
 
 class QLabel;

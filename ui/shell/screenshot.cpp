@@ -17,7 +17,8 @@ void loadResources() {
 
 Result<void> savePicture(QWidget& widget, const QString& file) {
     if (!widget.grab().save(file, "PNG")) {
-        return Error{ErrorCode::InputOutput, "the picture " + file.toStdString() + " can't be written", "name a .png file"};
+        return Error{ErrorCode::InputOutput, "the picture " + file.toStdString() + " can't be written",
+                     "name a .png file"};
     }
     return {};
 }

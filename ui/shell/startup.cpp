@@ -18,7 +18,8 @@ QString words(const char* text) {
 
 std::optional<fs::path> sampleFolder() {
     std::error_code failure;
-    for (const auto& entry : fs::directory_iterator(resources_folder() / "samples" / "comparisons", failure)) {
+    for (const auto& entry :
+         fs::directory_iterator(resources_folder() / "samples" / "comparisons", failure)) {
         if (fs::exists(entry.path() / "comparison.json", failure)) {
             return entry.path();
         }
@@ -29,7 +30,8 @@ std::optional<fs::path> sampleFolder() {
 Result<void> checkFolder(const fs::path& folder) {
     std::error_code failure;
     if (!fs::is_directory(folder, failure)) {
-        return Error{ErrorCode::InputOutput, folder.string() + " is not a folder", "name a run or comparison folder"};
+        return Error{ErrorCode::InputOutput, folder.string() + " is not a folder",
+                     "name a run or comparison folder"};
     }
     if (!fs::exists(folder / "comparison.json", failure) && !fs::exists(folder / "plan.json", failure)) {
         return Error{ErrorCode::InputOutput, folder.string() + " holds neither comparison.json nor plan.json",
@@ -66,11 +68,13 @@ MachineLine machineLine(const MachineProbe& probe, const RunPlan& plan) {
         if (mode.support == Support::Emulated) {
             emulated << QLatin1String(to_string(mode.mode));
         }
-        details << QStringLiteral("%1: %2").arg(QLatin1String(to_string(mode.mode)), QString::fromStdString(mode.reason));
+        details << QStringLiteral("%1: %2").arg(QLatin1String(to_string(mode.mode)),
+                                                QString::fromStdString(mode.reason));
     }
     if (!emulated.isEmpty()) {
-        line.device += QStringLiteral(" · ") +
-                       words(QT_TRANSLATE_NOOP("MachineLine", "%1 emulated")).arg(emulated.join(QStringLiteral(", ")));
+        line.device +=
+            QStringLiteral(" · ") +
+            words(QT_TRANSLATE_NOOP("MachineLine", "%1 emulated")).arg(emulated.join(QStringLiteral(", ")));
     }
     line.details = details.join(QLatin1Char('\n'));
     return line;

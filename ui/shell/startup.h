@@ -1,6 +1,6 @@
 #pragma once
-// Small answers that the window needs at its start: the recorded sample, whether a folder can be shown, the settings that this
-// machine's environment brings along, one line about the device.
+// Small answers that the window needs at its start: the recorded sample, whether a folder can be shown, the
+// settings that this machine's environment brings along, one line about the device.
 #include <QString>
 #include <filesystem>
 #include <optional>
@@ -22,7 +22,8 @@ struct MachineSources {
     std::vector<PlanLayer> layers;
     QString problem;  // the first bad value, with its source
 };
-/// Accelerate's environment and configuration file. A source with a bad value is left out: the window opens and says so.
+/// Accelerate's environment and configuration file. A source with a bad value is left out: the window opens
+/// and says so.
 [[nodiscard]] MachineSources planSourcesOfMachine();
 
 struct MachineLine {

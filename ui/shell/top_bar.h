@@ -1,5 +1,6 @@
 #pragma once
-// Above the pages: title of the comparison, one short line of its plan, "Ctrl+K commands", the language, the menu.
+// Above the pages: title of the comparison, one short line of its plan, "Ctrl+K commands", the language, the
+// menu.
 #include <QFrame>
 
 class QLabel;

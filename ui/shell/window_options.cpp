@@ -15,7 +15,70 @@ Result<void> oneOf(const QString& option, const QString& value, const QStringLis
     if (allowed.contains(value)) {
         return {};
     }
-    return usage(QStringLiteral("%1 is \"%2\": use one of %3").arg(option, value, allowed.join(QStringLiteral(", "))));
+    return usage(
+        QStringLiteral("%1 is \"%2\": use one of %3").arg(option, value, allowed.join(QStringLiteral(", "))));
+}
+
+using Setters = std::map<QString, std::function<Result<void>(const QString&)>>;
+
+Setters settersOf(WindowOptions& options) {
+    return {
+        {QStringLiteral("--compare"),
+         [&options](const QString& value) {
+             options.plan = value.toStdString();
+             options.startComparison = true;
+             return Result<void>();
+         }},
+        {QStringLiteral("--open"),
+         [&options](const QString& value) {
+             options.open = value.toStdString();
+             return Result<void>();
+         }},
+        {QStringLiteral("--runs-dir"),
+         [&options](const QString& value) {
+             options.runs = value.toStdString();
+             return Result<void>();
+         }},
+        {QStringLiteral("--page"),
+         [&options](const QString& value) {
+             options.page = value;
+             return oneOf(QStringLiteral("--page"), value,
+                          {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("runs")});
+         }},
+        {QStringLiteral("--theme"),
+         [&options](const QString& value) {
+             options.theme = value;
+             return oneOf(QStringLiteral("--theme"), value,
+                          {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark")});
+         }},
+        {QStringLiteral("--language"),
+         [&options](const QString& value) {
+             options.language = value;
+             return oneOf(QStringLiteral("--language"), value, {QStringLiteral("en"), QStringLiteral("zh")});
+         }},
+        {QStringLiteral("--size"),
+         [&options](const QString& value) -> Result<void> {
+             const auto match = QRegularExpression(QStringLiteral("^(\\d{3,5})x(\\d{3,5})$")).match(value);
+             if (!match.hasMatch()) {
+                 return usage(
+                     QStringLiteral("--size is \"%1\": use WIDTHxHEIGHT, for example 1024x600").arg(value));
+             }
+             options.size = QSize(match.captured(1).toInt(), match.captured(2).toInt());
+             return {};
+         }},
+        {QStringLiteral("--screenshot"),
+         [&options](const QString& value) {
+             options.screenshot = value;
+             return Result<void>();
+         }},
+        {QStringLiteral("--screenshot-after"),
+         [&options](const QString& value) -> Result<void> {
+             bool ok = false;
+             options.screenshotAfterMs = value.toInt(&ok);
+             return ok ? Result<void>()
+                       : usage(QStringLiteral("--screenshot-after is \"%1\": use milliseconds").arg(value));
+         }},
+    };
 }
 
 }  // namespace
@@ -26,7 +89,8 @@ QString WindowOptions::help() {
         "  PLAN                 preset (digits-cnn) or plan file that Set up begins with\n"
         "  --compare PLAN       the same, and start its comparison at once\n"
         "  --open FOLDER        show a run or a comparison\n"
-        "  --runs-dir FOLDER    where runs are kept (default: MANTISSA_RUNS_DIR, else ~/.local/share/mantissa/runs)\n"
+        "  --runs-dir FOLDER    where runs are kept (default: MANTISSA_RUNS_DIR, else "
+        "~/.local/share/mantissa/runs)\n"
         "  --page PAGE          setup, live or runs\n"
         "  --theme THEME        system, light or dark\n"
         "  --language CODE      en or zh\n"
@@ -38,52 +102,10 @@ QString WindowOptions::help() {
 
 Result<WindowOptions> WindowOptions::parse(const QStringList& arguments) {
     WindowOptions options;
-    QString bad;
-    const std::map<QString, std::function<Result<void>(const QString&)>> setters{
-        {QStringLiteral("--compare"),
-         [&](const QString& value) {
-             options.plan = value.toStdString();
-             options.startComparison = true;
-             return Result<void>();
-         }},
-        {QStringLiteral("--open"), [&](const QString& value) { options.open = value.toStdString(); return Result<void>(); }},
-        {QStringLiteral("--runs-dir"), [&](const QString& value) { options.runs = value.toStdString(); return Result<void>(); }},
-        {QStringLiteral("--page"),
-         [&](const QString& value) {
-             options.page = value;
-             return oneOf(QStringLiteral("--page"), value,
-                          {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("runs")});
-         }},
-        {QStringLiteral("--theme"),
-         [&](const QString& value) {
-             options.theme = value;
-             return oneOf(QStringLiteral("--theme"), value,
-                          {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark")});
-         }},
-        {QStringLiteral("--language"),
-         [&](const QString& value) {
-             options.language = value;
-             return oneOf(QStringLiteral("--language"), value, {QStringLiteral("en"), QStringLiteral("zh")});
-         }},
-        {QStringLiteral("--size"),
-         [&](const QString& value) -> Result<void> {
-             const auto match = QRegularExpression(QStringLiteral("^(\\d{3,5})x(\\d{3,5})$")).match(value);
-             if (!match.hasMatch()) {
-                 return usage(QStringLiteral("--size is \"%1\": use WIDTHxHEIGHT, for example 1024x600").arg(value));
-             }
-             options.size = QSize(match.captured(1).toInt(), match.captured(2).toInt());
-             return {};
-         }},
-        {QStringLiteral("--screenshot"), [&](const QString& value) { options.screenshot = value; return Result<void>(); }},
-        {QStringLiteral("--screenshot-after"),
-         [&](const QString& value) -> Result<void> {
-             bool ok = false;
-             options.screenshotAfterMs = value.toInt(&ok);
-             return ok ? Result<void>() : usage(QStringLiteral("--screenshot-after is \"%1\": use milliseconds").arg(value));
-         }},
-    };
+    const Setters setters = settersOf(options);
     for (qsizetype i = 0; i < arguments.size(); ++i) {
-        const qsizetype equals = arguments[i].startsWith(QLatin1String("--")) ? arguments[i].indexOf(QLatin1Char('=')) : -1;
+        const qsizetype equals =
+            arguments[i].startsWith(QLatin1String("--")) ? arguments[i].indexOf(QLatin1Char('=')) : -1;
         const QString name = equals < 0 ? arguments[i] : arguments[i].left(equals);
         const auto setter = setters.find(name);
         if (setter == setters.end()) {

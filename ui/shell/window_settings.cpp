@@ -22,7 +22,9 @@ const SettingSpec& specOf(const char* key) {
 const std::vector<SettingSpec>& WindowSettings::table() {
     static const std::vector<SettingSpec> specs{
         {"window/page", "setup", {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("runs")}},
-        {"window/theme", "system", {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark")}},
+        {"window/theme",
+         "system",
+         {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark")}},
         {"window/language", "system", {QStringLiteral("system"), QStringLiteral("en"), QStringLiteral("zh")}},
         {"window/sample_seen", "no", {QStringLiteral("no"), QStringLiteral("yes")}},
     };
@@ -30,7 +32,8 @@ const std::vector<SettingSpec>& WindowSettings::table() {
 }
 
 WindowSettings::WindowSettings(const QString& file)
-    : m_store(file.isEmpty() ? std::make_unique<QSettings>() : std::make_unique<QSettings>(file, QSettings::IniFormat)) {}
+    : m_store(file.isEmpty() ? std::make_unique<QSettings>()
+                             : std::make_unique<QSettings>(file, QSettings::IniFormat)) {}
 
 QString WindowSettings::text(const char* key) const {
     const SettingSpec& spec = specOf(key);

@@ -1,6 +1,6 @@
 #pragma once
-// What the window remembers between starts, as one table: key, default, allowed values. Settings of a run are never among
-// them: those are a RunPlan, saved with the run.
+// What the window remembers between starts, as one table: key, default, allowed values. Settings of a run are
+// never among them: those are a RunPlan, saved with the run.
 #include <QByteArray>
 #include <QSettings>
 #include <QString>

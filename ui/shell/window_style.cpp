@@ -63,7 +63,8 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 /// A quiet mark of the chosen row: the coloured words in it stay readable.
 QColor mixed(const QColor& ground, const QColor& tint) {
     const auto part = [](int a, int b) { return (a * 82 + b * 18) / 100; };
-    return {part(ground.red(), tint.red()), part(ground.green(), tint.green()), part(ground.blue(), tint.blue())};
+    return {part(ground.red(), tint.red()), part(ground.green(), tint.green()),
+            part(ground.blue(), tint.blue())};
 }
 
 }  // namespace
@@ -72,10 +73,21 @@ QString windowStyle(const ThemeColours& c) {
     QString sheet = QString::fromLatin1(rules);
     // Longer names first: @accentText must not be eaten by @accent.
     const std::pair<const char*, QColor> names[] = {
-        {"@accentText", c.accentText}, {"@accent", c.accent}, {"@window", c.window}, {"@surface", c.surface},
-        {"@border", c.border},         {"@field", c.button},  {"@rail", c.rail},     {"@muted", c.muted},
-        {"@grid", c.grid},             {"@good", c.good},     {"@error", c.error},   {"@amber", QColor(0xcc8400)},
-        {"@chosen", mixed(c.surface, c.accent)}, {"@text", c.text},             {"@link", c.bf16},
+        {"@accentText", c.accentText},
+        {"@accent", c.accent},
+        {"@window", c.window},
+        {"@surface", c.surface},
+        {"@border", c.border},
+        {"@field", c.button},
+        {"@rail", c.rail},
+        {"@muted", c.muted},
+        {"@grid", c.grid},
+        {"@good", c.good},
+        {"@error", c.error},
+        {"@amber", QColor(0xcc8400)},
+        {"@chosen", mixed(c.surface, c.accent)},
+        {"@text", c.text},
+        {"@link", c.bf16},
     };
     for (const auto& [name, colour] : names) {
         sheet.replace(QLatin1String(name), colour.name());

@@ -1,4 +1,5 @@
-// The list of runs: what is read from folders, the model under the model tester, filter, opening, deleting and undoing.
+// The list of runs: what is read from folders, the model under the model tester, filter, opening, deleting
+// and undoing.
 #include "ui/runs/runs_page.h"
 
 #include <QAbstractItemModelTester>
@@ -107,7 +108,8 @@ class RunsPageTest : public QObject {
         const auto chinese = scan.read(root, "zh");
         QVERIFY(chinese.ok());
         const QString sentence = QString::fromStdString(chinese->front().decisionText);
-        QVERIFY2(sentence.contains(QRegularExpression(QStringLiteral("[\\x{4e00}-\\x{9fff}]"))), qPrintable(sentence));
+        QVERIFY2(sentence.contains(QRegularExpression(QStringLiteral("[\\x{4e00}-\\x{9fff}]"))),
+                 qPrintable(sentence));
 
         QTemporaryDir others;
         {

@@ -1,5 +1,6 @@
 #pragma once
-// Fakes for Set up's tests: a `mantissa` that is a shell script answering `probe --json`, and trials that answer at once.
+// Fakes for Set up's tests: a `mantissa` that is a shell script answering `probe --json`, and trials that
+// answer at once.
 #include <QFile>
 #include <QTemporaryDir>
 #include <map>
@@ -26,10 +27,11 @@ inline ProbeReport cpuReport() {
         entry.tried_ok = entry.tried;
         return entry;
     };
-    cpu.modes = {mode(Precision::No, Support::Native, "fp32 is native"),
-                 mode(Precision::Fp16, Support::Emulated, "this CPU has no fp16 arithmetic: ATen converts"),
-                 mode(Precision::Bf16, Support::Emulated, "this CPU has no bf16 arithmetic: ATen converts"),
-                 mode(Precision::Fp8, Support::Unsupported, "fp8 needs compute capability 8.9, or “allow emulated”")};
+    cpu.modes = {
+        mode(Precision::No, Support::Native, "fp32 is native"),
+        mode(Precision::Fp16, Support::Emulated, "this CPU has no fp16 arithmetic: ATen converts"),
+        mode(Precision::Bf16, Support::Emulated, "this CPU has no bf16 arithmetic: ATen converts"),
+        mode(Precision::Fp8, Support::Unsupported, "fp8 needs compute capability 8.9, or “allow emulated”")};
     ProbeReport report;
     report.devices = {cpu};
     report.notes = {"no NVIDIA driver"};
@@ -37,7 +39,8 @@ inline ProbeReport cpuReport() {
     return report;
 }
 
-/// A folder with a program `mantissa` that runs this shell text, and a file that stands for the engine module.
+/// A folder with a program `mantissa` that runs this shell text, and a file that stands for the engine
+/// module.
 class Machine {
   public:
     explicit Machine(const QString& script, bool hasEngine = true) {
@@ -90,7 +93,8 @@ struct Trials {
     int started = 0;
 
     TrialStarter starter() {
-        return [this](const SourcedPlan&, Precision mode, const std::filesystem::path&) -> Result<std::unique_ptr<TrialTask>> {
+        return [this](const SourcedPlan&, Precision mode,
+                      const std::filesystem::path&) -> Result<std::unique_ptr<TrialTask>> {
             ++started;
             return std::unique_ptr<TrialTask>(std::make_unique<Task>(answers.at(mode)));
         };

@@ -1,4 +1,5 @@
-// The edited plan: sources, edits with undo, refusals at the field, issues of the whole plan, length of a comparison.
+// The edited plan: sources, edits with undo, refusals at the field, issues of the whole plan, length of a
+// comparison.
 #include "ui/setup/plan_editor.h"
 
 #include <QLineEdit>
@@ -53,14 +54,22 @@ class PlanEditorTest : public QObject {
     void refusedValueStaysOutAndLeavesASentence_data() {
         QTest::addColumn<QString>("path");
         QTest::addColumn<QString>("typed");
-        QTest::newRow("zero") << "training.batch_size" << "0";
-        QTest::newRow("word") << "training.batch_size" << "many";
-        QTest::newRow("fraction") << "training.batch_size" << "1.5";
-        QTest::newRow("negative rate") << "training.optimizer.learning_rate" << "-1";
-        QTest::newRow("nan") << "training.optimizer.learning_rate" << "nan";
-        QTest::newRow("unknown schedule") << "training.scheduler.name" << "exponential";
-        QTest::newRow("empty") << "training.batch_size" << "";
-        QTest::newRow("scale") << "loss_scale.backoff_factor" << "0";
+        QTest::newRow("zero") << "training.batch_size"
+                              << "0";
+        QTest::newRow("word") << "training.batch_size"
+                              << "many";
+        QTest::newRow("fraction") << "training.batch_size"
+                                  << "1.5";
+        QTest::newRow("negative rate") << "training.optimizer.learning_rate"
+                                       << "-1";
+        QTest::newRow("nan") << "training.optimizer.learning_rate"
+                             << "nan";
+        QTest::newRow("unknown schedule") << "training.scheduler.name"
+                                          << "exponential";
+        QTest::newRow("empty") << "training.batch_size"
+                               << "";
+        QTest::newRow("scale") << "loss_scale.backoff_factor"
+                               << "0";
     }
     void refusedValueStaysOutAndLeavesASentence() {
         QFETCH(QString, path);
@@ -74,7 +83,8 @@ class PlanEditorTest : public QObject {
         QVERIFY(editor.plan() == before);
         QCOMPARE(changed.count(), 0);
         QCOMPARE(errors.count(), 1);
-        QVERIFY2(editor.error(path.toStdString()).contains(path), qPrintable(editor.error(path.toStdString())));
+        QVERIFY2(editor.error(path.toStdString()).contains(path),
+                 qPrintable(editor.error(path.toStdString())));
         QVERIFY(!editor.isRunnable());
         QCOMPARE(editor.firstProblem(), editor.error(path.toStdString()));
         QVERIFY(editor.edit(path.toStdString(), editor.text(path.toStdString())));  // put back what it was
@@ -163,7 +173,8 @@ class PlanEditorTest : public QObject {
         QVERIFY(before.isHidden());
         QVERIFY(editor.start({*environment, preset("digits-mlp")}).ok());
         QCOMPARE(before.lines().size(), 1);
-        QVERIFY2(before.lines().first().contains("ACCELERATE_MIXED_PRECISION"), qPrintable(before.lines().first()));
+        QVERIFY2(before.lines().first().contains("ACCELERATE_MIXED_PRECISION"),
+                 qPrintable(before.lines().first()));
         QVERIFY(before.lines().first().contains("bf16"));
         QVERIFY(!before.isHidden());
         QVERIFY(editor.start({preset("digits-mlp")}).ok());

@@ -1,4 +1,5 @@
-// Set up as a person meets it: this machine's answers, the trial, the button and why it can't be pressed, and that it fits.
+// Set up as a person meets it: this machine's answers, the trial, the button and why it can't be pressed, and
+// that it fits.
 #include "ui/setup/setup_page.h"
 
 #include <QApplication>
@@ -23,12 +24,15 @@ class SetupPageTest : public QObject {
     QTemporaryDir m_runs;
 
     SetupOptions options(const fake::Machine& machine, fake::Trials& trials) const {
-        return {m_runs.path().toStdString(), MANTISSA_RESOURCES_DIR "/presets", machine.places(), trials.starter()};
+        return {m_runs.path().toStdString(), MANTISSA_RESOURCES_DIR "/presets", machine.places(),
+                trials.starter()};
     }
     static QString answer(const SetupPage& page, const char* row) {
         return page.findChild<QWidget*>(QLatin1String(row))->findChild<QLabel*>("answer")->text();
     }
-    static QPushButton* compare(const SetupPage& page) { return page.findChild<QPushButton*>("compareButton"); }
+    static QPushButton* compare(const SetupPage& page) {
+        return page.findChild<QPushButton*>("compareButton");
+    }
     static CaptionButton* chip(const SetupPage& page, const char* mode) {
         return page.findChild<CaptionButton*>(QLatin1String("mode.") + QLatin1String(mode));
     }
@@ -141,7 +145,8 @@ class SetupPageTest : public QObject {
         const RunPlan before = page.editor().plan();
         const auto opened = page.openPlanFile(file.fileName().toStdString());
         QVERIFY(!opened.ok());
-        QVERIFY2(opened.error().message.find("batch_sise") != std::string::npos, opened.error().message.c_str());
+        QVERIFY2(opened.error().message.find("batch_sise") != std::string::npos,
+                 opened.error().message.c_str());
         QVERIFY(page.editor().plan() == before);
     }
 

@@ -1,4 +1,5 @@
-// The catalogue of commands: no shortcut twice, every command reachable and translated; the palette finds by words.
+// The catalogue of commands: no shortcut twice, every command reachable and translated; the palette finds by
+// words.
 #include "ui/shell/action_catalog.h"
 
 #include <QFile>
@@ -17,11 +18,14 @@ class ActionCatalogTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void shortcutsAreUnique() { QCOMPARE(ActionCatalog::duplicateShortcuts(ActionCatalog::specs()), QStringList()); }
+    void shortcutsAreUnique() {
+        QCOMPARE(ActionCatalog::duplicateShortcuts(ActionCatalog::specs()), QStringList());
+    }
 
     void aSecondOwnerOfAShortcutIsFound() {
         auto specs = ActionCatalog::specs();
-        specs.push_back({"test.clash", "Clash", "Shift+Ctrl+Z", ActionMenu::Help});  // the same keys in another order
+        specs.push_back(
+            {"test.clash", "Clash", "Shift+Ctrl+Z", ActionMenu::Help});  // the same keys in another order
         const QStringList clashes = ActionCatalog::duplicateShortcuts(specs);
         QCOMPARE(clashes.size(), 1);
         QVERIFY(clashes.first().contains("edit.redo") && clashes.first().contains("test.clash"));
@@ -33,7 +37,9 @@ class ActionCatalogTest : public QObject {
             QVERIFY2(!ids.contains(spec.id), spec.id);
             ids.insert(spec.id);
             const QString keys = QString::fromLatin1(spec.shortcut);
-            QCOMPARE(QKeySequence::fromString(keys, QKeySequence::PortableText).toString(QKeySequence::PortableText), keys);
+            QCOMPARE(QKeySequence::fromString(keys, QKeySequence::PortableText)
+                         .toString(QKeySequence::PortableText),
+                     keys);
         }
     }
 
@@ -97,7 +103,8 @@ class ActionCatalogTest : public QObject {
         QTest::newRow("size") << QStringList{"--size", "big"} << "--size is \"big\"";
         QTest::newRow("no value") << QStringList{"--open"} << "--open needs a value";
         QTest::newRow("unknown") << QStringList{"--compere", "x"} << "unknown argument \"--compere\"";
-        QTest::newRow("two plans") << QStringList{"digits-mlp", "digits-cnn"} << "unknown argument \"digits-cnn\"";
+        QTest::newRow("two plans") << QStringList{"digits-mlp", "digits-cnn"}
+                                   << "unknown argument \"digits-cnn\"";
     }
     void optionsAreRefusedWithTheirName() {
         QFETCH(QStringList, arguments);
@@ -105,11 +112,13 @@ class ActionCatalogTest : public QObject {
         const auto options = WindowOptions::parse(arguments);
         QVERIFY(!options.ok());
         QCOMPARE(options.error().code, ErrorCode::Usage);
-        QVERIFY2(QString::fromStdString(options.error().message).contains(named), options.error().message.c_str());
+        QVERIFY2(QString::fromStdString(options.error().message).contains(named),
+                 options.error().message.c_str());
     }
 
     void optionsAreRead() {
-        const auto options = WindowOptions::parse({"--compare", "gated-overflow", "--size=1024x600", "--page=live", "--runs-dir", "/r"});
+        const auto options = WindowOptions::parse(
+            {"--compare", "gated-overflow", "--size=1024x600", "--page=live", "--runs-dir", "/r"});
         QVERIFY(options.ok());
         QCOMPARE(options->plan, std::string("gated-overflow"));
         QVERIFY(options->startComparison);

@@ -1,4 +1,5 @@
-// The window as a whole: pages by keyboard, language and theme while it runs, what it remembers, a recording opened, its size.
+// The window as a whole: pages by keyboard, language and theme while it runs, what it remembers, a recording
+// opened, its size.
 #include "ui/shell/main_window.h"
 
 #include <QApplication>
@@ -23,12 +24,13 @@ class MainWindowTest : public QObject {
     /// One window with its surroundings; the settings file outlives it.
     struct Desk {
         explicit Desk(const QTemporaryDir& folder)
-            : settings(folder.filePath("settings.ini")), machine(fake::Machine::answering(fake::cpuReport())) {
+            : settings(folder.filePath("settings.ini")),
+              machine(fake::Machine::answering(fake::cpuReport())) {
             theme.setChoice(Theme::Choice::Light);
             theme.apply();
             language.set(settings.text("window/language") == QLatin1String("zh") ? "zh" : "en");
-            SetupOptions setup{folder.filePath("runs").toStdString(), MANTISSA_RESOURCES_DIR "/presets", machine.places(),
-                               trials.starter()};
+            SetupOptions setup{folder.filePath("runs").toStdString(), MANTISSA_RESOURCES_DIR "/presets",
+                               machine.places(), trials.starter()};
             window = std::make_unique<MainWindow>(theme, language, settings, setup);
             window->show();
         }
@@ -88,11 +90,14 @@ class MainWindowTest : public QObject {
         QVERIFY(desk.window->setupPage().startFrom("digits-mlp").ok());
         desk.window->catalog().action("view.language")->trigger();
         QTRY_VERIFY(desk.window->setupPage().trial().stepMsOfAllModes().has_value());
-        // Words of three letters that are no ids, names or units must not be left in labels and buttons of Set up.
-        const QRegularExpression words("\\b(the|and|this|what|where|how|long|steps|about|training|none|every|open|save|only|runs)\\b",
-                                       QRegularExpression::CaseInsensitiveOption);
+        // Words of three letters that are no ids, names or units must not be left in labels and buttons of
+        // Set up.
+        const QRegularExpression words(
+            "\\b(the|and|this|what|where|how|long|steps|about|training|none|every|open|save|only|runs)\\b",
+            QRegularExpression::CaseInsensitiveOption);
         for (const QLabel* label : desk.window->setupPage().findChildren<QLabel*>()) {
-            if (!label->isVisibleTo(&desk.window->setupPage()) || label->objectName() == QLatin1String("answer")) {
+            if (!label->isVisibleTo(&desk.window->setupPage()) ||
+                label->objectName() == QLatin1String("answer")) {
                 continue;
             }
             QVERIFY2(!words.match(label->text()).hasMatch(), qPrintable(label->text()));
@@ -156,7 +161,9 @@ class MainWindowTest : public QObject {
         QVERIFY(desk.window->follow(options).ok());
         QCOMPARE(desk.window->currentPage(), QStringLiteral("live"));
         QTRY_VERIFY2(desk.window->windowTitle().contains("fp16"), qPrintable(desk.window->windowTitle()));
-        desk.window->catalog().action("view.language")->trigger();  // the page is made anew and shows the same
+        desk.window->catalog()
+            .action("view.language")
+            ->trigger();  // the page is made anew and shows the same
         QTRY_VERIFY2(desk.window->windowTitle().contains("fp16"), qPrintable(desk.window->windowTitle()));
         WindowOptions wrong;
         wrong.open = folder.path().toStdString();
@@ -170,7 +177,8 @@ class MainWindowTest : public QObject {
         const QTemporaryDir resources;
         const std::filesystem::path root = resources.path().toStdString();
         for (const char* part : {"presets", "texts"}) {
-            std::filesystem::create_directory_symlink(std::filesystem::path(MANTISSA_RESOURCES_DIR) / part, root / part);
+            std::filesystem::create_directory_symlink(std::filesystem::path(MANTISSA_RESOURCES_DIR) / part,
+                                                      root / part);
         }
         fixture::Options ended;
         ended.ended = true;
@@ -201,7 +209,8 @@ class MainWindowTest : public QObject {
         options.plan = "digits-cmm";
         const auto followed = desk.window->follow(options);
         QVERIFY(!followed.ok());
-        QVERIFY2(describe(followed.error()).find("digits-cnn") != std::string::npos, describe(followed.error()).c_str());
+        QVERIFY2(describe(followed.error()).find("digits-cnn") != std::string::npos,
+                 describe(followed.error()).c_str());
     }
 
     void fitsSmallScreens_data() {

@@ -1,4 +1,5 @@
-// The program itself: without a display it ends with 69 and the headless command; it saves a picture; it refuses bad arguments.
+// The program itself: without a display it ends with 69 and the headless command; it saves a picture; it
+// refuses bad arguments.
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -41,7 +42,8 @@ class WorkbenchProgramTest : public QObject {
         const QTemporaryDir home;
         const Ended ended = run({"--compare", "gated-overflow"}, false, home);
         QCOMPARE(ended.code, 69);
-        QVERIFY2(ended.error.contains("mantissa compare gated-overflow --modes no,fp16,bf16"), qPrintable(ended.error));
+        QVERIFY2(ended.error.contains("mantissa compare gated-overflow --modes no,fp16,bf16"),
+                 qPrintable(ended.error));
     }
 
     void helpAndVersionNeedNoDisplay() {
@@ -70,8 +72,8 @@ class WorkbenchProgramTest : public QObject {
         ended.ended = true;
         const auto comparison = fixture::writeComparison(home.filePath("runs").toStdString(), ended);
         const QString file = home.filePath("live.png");
-        const Ended done = run({"--open", QString::fromStdString(comparison.folder.string()), "--screenshot", file, "--size",
-                                "1024x600", "--theme", "dark", "--language", "zh"},
+        const Ended done = run({"--open", QString::fromStdString(comparison.folder.string()), "--screenshot",
+                                file, "--size", "1024x600", "--theme", "dark", "--language", "zh"},
                                true, home);
         QVERIFY2(done.code == 0, qPrintable(done.error));
         const QImage picture(file);
