@@ -146,7 +146,7 @@ double AcceleratorCore::short_window_weight() const {
     return is_short ? static_cast<double>(accumulation_steps) / static_cast<double>(m_window_size) : 1.0;
 }
 
-void AcceleratorCore::end_window(PreparedOptimizerState& optimizer) {
+void AcceleratorCore::end_window(PreparedOptimizerState& optimizer, bool is_step) {
     if (optimizer.stage != PreparedOptimizerState::Stage::Ready) {
         return;
     }
@@ -158,7 +158,9 @@ void AcceleratorCore::end_window(PreparedOptimizerState& optimizer) {
                                std::string("no scaled gradient reached the optimizer ") + optimizer.core->name(),
                                "call Accelerator::backward before clip or step, on a loss of its parameters"});
         }
-        optimizer.found_inf = scaler->unscale(gradients);
+        // Upstream's fused kernels unscale inside their step, and divide where the scaler multiplies.
+        const bool divides = is_step && options.compat == Compat::Accelerate && optimizer.core->is_fused();
+        optimizer.found_inf = divides ? scaler->unscale_by_division(gradients) : scaler->unscale(gradients);
     }
     if (const double weight = short_window_weight(); weight != 1.0) {
         const torch::NoGradGuard no_grad;
@@ -198,7 +200,7 @@ void AcceleratorCore::step(PreparedOptimizerState& optimizer) {
         throw EngineError({ErrorCode::BadPlan, "the optimizer was stepped twice for one backward",
                            "call backward between two steps"});
     }
-    end_window(optimizer);
+    end_window(optimizer, true);
     const bool is_refused = options.on_nonfinite != OnNonfinite::Mark && is_bad(optimizer);
     optimizer.skipped = optimizer.found_inf || is_refused;
     const std::string bad_parameter = is_refused ? first_nonfinite_parameter(optimizer) : "";

@@ -39,7 +39,7 @@ class AcceleratorCore {
     void enter_micro_batch();
     void backward(const torch::Tensor& loss, double loss_factor);
     /// First of clip, unscale_gradients and step: unscales, gives a short window its right weight, measures. Once per attempt.
-    void end_window(PreparedOptimizerState& optimizer);
+    void end_window(PreparedOptimizerState& optimizer, bool is_step = false);
     void end_window_of_all();
     void step(PreparedOptimizerState& optimizer);
     void before_forward(PreparedModelState& model, const torch::Tensor* input);

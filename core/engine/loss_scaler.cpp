@@ -19,6 +19,17 @@ void LossScaler::renew_tensors() {
 }
 
 bool LossScaler::unscale(const std::vector<torch::Tensor>& gradients) {
+    return check_and_multiply(gradients, m_inverse_scale);
+}
+
+bool LossScaler::unscale_by_division(const std::vector<torch::Tensor>& gradients) {
+    const bool found = check_and_multiply(gradients, torch::ones_like(m_inverse_scale));
+    const torch::NoGradGuard no_grad;
+    at::_foreach_div_(gradients, m_schedule.scale());
+    return found;
+}
+
+bool LossScaler::check_and_multiply(const std::vector<torch::Tensor>& gradients, const torch::Tensor& factor) {
     const torch::NoGradGuard no_grad;
     for (const auto& gradient : gradients) {
         if (gradient.scalar_type() == at::kHalf) {
@@ -27,7 +38,7 @@ bool LossScaler::unscale(const std::vector<torch::Tensor>& gradients) {
         }
     }
     m_found_inf.zero_();
-    at::_amp_foreach_non_finite_check_and_unscale_(gradients, m_found_inf, m_inverse_scale);
+    at::_amp_foreach_non_finite_check_and_unscale_(gradients, m_found_inf, factor);
     return m_found_inf.item<float>() != 0;
 }
 

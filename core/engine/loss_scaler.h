@@ -14,6 +14,8 @@ class LossScaler {
     [[nodiscard]] torch::Tensor scale(const torch::Tensor& loss) const { return loss * m_scale; }
     /// Multiplies the gradients by 1/scale in place. True if a scaled gradient was not finite (one read of the device).
     [[nodiscard]] bool unscale(const std::vector<torch::Tensor>& gradients);
+    /// The same with gradient / scale: other bits where the scale is no power of two.
+    [[nodiscard]] bool unscale_by_division(const std::vector<torch::Tensor>& gradients);
 
     /// Once per iteration, however many optimizers there are.
     void record(GradientFinding finding);
@@ -22,6 +24,7 @@ class LossScaler {
 
   private:
     void renew_tensors();
+    [[nodiscard]] bool check_and_multiply(const std::vector<torch::Tensor>& gradients, const torch::Tensor& factor);
 
     LossScaleSchedule m_schedule;
     torch::Tensor m_scale, m_inverse_scale, m_found_inf;

@@ -102,6 +102,10 @@ TASKS = {
     "cyclic": dict(data="made-70-12-4-1", layers=TANH, batch_size=7, epochs=4, seed=19, optimizer=["SGD", dict(lr=0.01, momentum=0.9)],
                    scheduler=["CyclicLR", dict(base_lr=0.001, max_lr=0.1, step_size_up=4, step_size_down=7, mode="exp_range", gamma=0.97)],
                    scaler=dict(init_scale=2.0**31, growth_interval=3)),
+    # A scale that is no power of two: a fused kernel divides by it, the scaler multiplies by its reciprocal.
+    "fused_uneven_scale": dict(data="made-70-12-4-1", layers=TANH, batch_size=2, epochs=1, seed=292, accumulation=4,
+                               optimizer=["AdamW", dict(lr=0.001, fused=True)],
+                               scaler=dict(init_scale=1000.0, growth_factor=1.5, backoff_factor=0.3, growth_interval=2)),
     # The other optimizers.
     "rmsprop": dict(data="made-40-12-4-1", layers=TANH, batch_size=8, epochs=3, seed=22, scaler=dict(init_scale=2.0**19),
                     optimizer=["RMSprop", dict(lr=0.01, momentum=0.9, centered=True, weight_decay=0.01, alpha=0.9)]),
