@@ -5,7 +5,10 @@
 namespace mantissa {
 
 OrderedBatches::OrderedBatches(const Dataset& dataset, SampleOrder order, std::int64_t batch_size)
-    : m_features(dataset.features), m_labels(dataset.labels), m_order(std::move(order)), m_batch_size(batch_size) {}
+    : m_features(dataset.features),
+      m_labels(dataset.labels),
+      m_order(std::move(order)),
+      m_batch_size(batch_size) {}
 
 void OrderedBatches::begin(std::int64_t epoch) {
     m_epoch_order = m_order.epoch(epoch);

@@ -1,5 +1,6 @@
 #pragma once
-// Batches of a data set in the order of the plan, gathered with index_select; the last short batch of an epoch is kept.
+// Batches of a data set in the order of the plan, gathered with index_select; the last short batch of an
+// epoch is kept.
 #include <cstdint>
 #include <optional>
 

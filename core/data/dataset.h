@@ -1,6 +1,6 @@
 #pragma once
-// Data sets of the catalogue, whole in memory: digits (UCI optdigits, 8×8 images, pixels / 16), breast-cancer (UCI, raw
-// features), and the random classes of the two articles, drawn as their programs draw them.
+// Data sets of the catalogue, whole in memory: digits (UCI optdigits, 8×8 images, pixels / 16), breast-cancer
+// (UCI, raw features), and the random classes of the two articles, drawn as their programs draw them.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,8 +22,9 @@ struct Dataset {
 
 [[nodiscard]] std::vector<std::string> registered_datasets();
 
-/// Reads the bundled file, or `plan.file` in the same form (digits: 64 whole numbers 0…16 and the digit, no header;
-/// breast-cancer: a header, 30 numbers and 0 or 1). A damaged file is an error with its line and column.
+/// Reads the bundled file, or `plan.file` in the same form (digits: 64 whole numbers 0…16 and the digit, no
+/// header; breast-cancer: a header, 30 numbers and 0 or 1). A damaged file is an error with its line and
+/// column.
 Result<Dataset> load_dataset(const DatasetPlan& plan);
 
 /// SHA-256 over names, dtypes, shapes and bytes of features and labels (design §10, Fair).

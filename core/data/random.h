@@ -1,5 +1,6 @@
 #pragma once
-// Random numbers that depend on a seed alone: each call has a generator of its own, the process-wide one is not touched.
+// Random numbers that depend on a seed alone: each call has a generator of its own, the process-wide one is
+// not touched.
 #include <cstdint>
 
 #include "torch_pch.h"

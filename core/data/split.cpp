@@ -30,7 +30,9 @@ std::vector<std::int64_t> largest_remainders(const std::vector<std::int64_t>& co
     return quotas;
 }
 
-torch::Tensor indices(const std::vector<std::int64_t>& values) { return torch::tensor(values, torch::kLong); }
+torch::Tensor indices(const std::vector<std::int64_t>& values) {
+    return torch::tensor(values, torch::kLong);
+}
 
 }  // namespace
 
@@ -39,8 +41,8 @@ Result<Split> split_dataset(const Dataset& dataset, double share, std::uint64_t 
     const std::int64_t held_out = catalogue::held_out_samples(samples, share);
     if (held_out >= samples) {
         return Error{ErrorCode::BadPlan,
-                     "dataset.validation is " + to_text(share) + ", which leaves none of the " + std::to_string(samples) +
-                         " samples of " + dataset.name + " for training",
+                     "dataset.validation is " + to_text(share) + ", which leaves none of the " +
+                         std::to_string(samples) + " samples of " + dataset.name + " for training",
                      "use a share from 0 up to 0.5"};
     }
     const torch::Tensor labels = dataset.labels.contiguous();

@@ -12,9 +12,9 @@ struct Split {
     torch::Tensor validation;  // int64 indices, ascending; empty without validation
 };
 
-/// Holds out ceil(samples × share) samples; every class gives its proportional part (largest remainders, the lower class first
-/// on a tie; digits at 0.2: 1,437 and 360). Which samples: the first of each class in randperm(samples) of a generator seeded
-/// with `seed`. BadPlan when nothing would be left for training.
+/// Holds out ceil(samples × share) samples; every class gives its proportional part (largest remainders, the
+/// lower class first on a tie; digits at 0.2: 1,437 and 360). Which samples: the first of each class in
+/// randperm(samples) of a generator seeded with `seed`. BadPlan when nothing would be left for training.
 Result<Split> split_dataset(const Dataset& dataset, double share, std::uint64_t seed);
 
 }  // namespace mantissa

@@ -1,5 +1,6 @@
 #pragma once
-// SHA-256 over names, dtypes, shapes and bytes of tensors: what "the same initial state" and "the same data" mean (design §10).
+// SHA-256 over names, dtypes, shapes and bytes of tensors: what "the same initial state" and "the same data"
+// mean (design §10).
 #include <string>
 #include <utility>
 #include <vector>

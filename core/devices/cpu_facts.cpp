@@ -35,9 +35,11 @@ std::string limit_in_environment() {
         const char* value = std::getenv(name);
         if (value == nullptr || *value == '\0') continue;
         std::string lower(value);
-        std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+        std::transform(lower.begin(), lower.end(), lower.begin(),
+                       [](unsigned char c) { return std::tolower(c); });
         if (lower == "default" && std::string(name) == "ONEDNN_MAX_CPU_ISA") continue;
-        if (lower == "all" || lower == "amx" || lower.rfind("avx512", 0) == 0 || lower.rfind("avx10", 0) == 0) continue;
+        if (lower == "all" || lower == "amx" || lower.rfind("avx512", 0) == 0 || lower.rfind("avx10", 0) == 0)
+            continue;
         return std::string(name) + "=" + value;
     }
     return "";

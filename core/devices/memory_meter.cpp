@@ -12,7 +12,8 @@ class MemoryMeter::Reports : public c10::MemoryReportingInfoBase {
   public:
     explicit Reports(at::DeviceType device) : m_device(device) {}
 
-    void reportMemoryUsage(void*, std::int64_t change, std::size_t, std::size_t, c10::Device device) override {
+    void reportMemoryUsage(void*, std::int64_t change, std::size_t, std::size_t,
+                           c10::Device device) override {
         if (device.type() != m_device) return;
         const std::int64_t now = m_current.fetch_add(change, std::memory_order_relaxed) + change;
         if (now > m_peak.load(std::memory_order_relaxed)) m_peak.store(now, std::memory_order_relaxed);
@@ -28,9 +29,15 @@ MemoryMeter::MemoryMeter(at::DeviceType device)
 
 MemoryMeter::~MemoryMeter() = default;
 
-std::int64_t MemoryMeter::current_bytes() const { return m_reports->m_current; }
-std::int64_t MemoryMeter::peak_bytes() const { return m_reports->m_peak; }
-void MemoryMeter::begin_step() { m_reports->m_peak = m_reports->m_current.load(); }
+std::int64_t MemoryMeter::current_bytes() const {
+    return m_reports->m_current;
+}
+std::int64_t MemoryMeter::peak_bytes() const {
+    return m_reports->m_peak;
+}
+void MemoryMeter::begin_step() {
+    m_reports->m_peak = m_reports->m_current.load();
+}
 
 std::int64_t resident_bytes() {
     std::FILE* file = std::fopen("/proc/self/statm", "r");

@@ -1,7 +1,8 @@
 #pragma once
-// Bytes of tensors on one kind of device, as LibTorch's allocators report them, and the resident set of the process.
-// Threads: made and used by the training thread; allocations that other threads make on their own are not seen (autograd hands
-// the meter on to its threads). Tensors that were there before the meter are not counted.
+// Bytes of tensors on one kind of device, as LibTorch's allocators report them, and the resident set of the
+// process. Threads: made and used by the training thread; allocations that other threads make on their own
+// are not seen (autograd hands the meter on to its threads). Tensors that were there before the meter are not
+// counted.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -28,7 +29,8 @@ class MemoryMeter {
     c10::DebugInfoGuard m_guard;
 };
 
-/// Resident set, from /proc/self/statm; 0 where there is none. A read costs some microseconds: `HostMemory` asks at most 20 times a second.
+/// Resident set, from /proc/self/statm; 0 where there is none. A read costs some microseconds: `HostMemory`
+/// asks at most 20 times a second.
 [[nodiscard]] std::int64_t resident_bytes();
 
 class HostMemory {

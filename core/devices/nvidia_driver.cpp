@@ -28,7 +28,8 @@ bool load(void* library, const char* name, Function& function) {
 
 bool load_all(void* library, Driver& driver) {
     return load(library, "cuInit", driver.init) && load(library, "cuDeviceGetCount", driver.count) &&
-           load(library, "cuDeviceGetName", driver.name) && load(library, "cuDeviceTotalMem_v2", driver.memory) &&
+           load(library, "cuDeviceGetName", driver.name) &&
+           load(library, "cuDeviceTotalMem_v2", driver.memory) &&
            load(library, "cuDeviceGetAttribute", driver.attribute);
 }
 
@@ -62,7 +63,8 @@ DriverAnswer ask_nvidia_driver() {
     int count = 0;
     const int status = driver.init(0);
     if (status != 0 || driver.count(&count) != 0 || count == 0) {
-        answer.note = "the NVIDIA driver is there, but it has no usable GPU (cuInit: " + std::to_string(status) + ")";
+        answer.note =
+            "the NVIDIA driver is there, but it has no usable GPU (cuInit: " + std::to_string(status) + ")";
         return answer;
     }
     answer.is_there = true;
@@ -73,7 +75,8 @@ DriverAnswer ask_nvidia_driver() {
 std::string load_torch_cuda() {
     if (torch::cuda::is_available()) return "";
     Dl_info where{};
-    if (dladdr(reinterpret_cast<void*>(&at::getNumGPUs), &where) == 0 && dladdr(reinterpret_cast<void*>(&at::get_num_threads), &where) == 0) {
+    if (dladdr(reinterpret_cast<void*>(&at::getNumGPUs), &where) == 0 &&
+        dladdr(reinterpret_cast<void*>(&at::get_num_threads), &where) == 0) {
         return "LibTorch's folder isn't known";
     }
     const auto file = std::filesystem::path(where.dli_fname).parent_path() / "libtorch_cuda.so";

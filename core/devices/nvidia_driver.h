@@ -1,5 +1,6 @@
 #pragma once
-// NVIDIA's driver, asked directly (libcuda.so.1): it answers without LibTorch's CUDA part, which is 500 MB to load.
+// NVIDIA's driver, asked directly (libcuda.so.1): it answers without LibTorch's CUDA part, which is 500 MB to
+// load.
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct DriverAnswer {
 
 [[nodiscard]] DriverAnswer ask_nvidia_driver();
 
-/// Loads LibTorch's CUDA part beside libtorch_cpu; call it only when a driver is there. Empty on success, else why not.
+/// Loads LibTorch's CUDA part beside libtorch_cpu; call it only when a driver is there. Empty on success,
+/// else why not.
 [[nodiscard]] std::string load_torch_cuda();
 
 }  // namespace mantissa

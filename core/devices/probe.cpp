@@ -14,7 +14,8 @@ namespace {
 
 // One linear layer, forward and backward: small, but the ops that matter run in the mode or throw.
 std::string try_mode(const torch::Device& device, Precision mode) {
-    const torch::Tensor weight = torch::full({8, 16}, 0.25, torch::TensorOptions().device(device)).requires_grad_();
+    const torch::Tensor weight =
+        torch::full({8, 16}, 0.25, torch::TensorOptions().device(device)).requires_grad_();
     const torch::Tensor input = torch::ones({4, 16}, torch::TensorOptions().device(device));
     torch::Tensor output;
     if (mode == Precision::No) {
@@ -24,10 +25,12 @@ std::string try_mode(const torch::Device& device, Precision mode) {
         output = torch::linear(input, weight);
     }
     const at::ScalarType expected = mode == Precision::No ? at::kFloat : autocast_dtype(mode);
-    if (output.scalar_type() != expected) return std::string("the product came out as ") + c10::toString(output.scalar_type());
+    if (output.scalar_type() != expected)
+        return std::string("the product came out as ") + c10::toString(output.scalar_type());
     output.to(torch::kFloat).sum().backward();
     if (output.detach().to(torch::kFloat).ne(4.0).any().item<bool>()) return "the product has a wrong value";
-    if (!weight.grad().defined() || weight.grad().ne(4.0).any().item<bool>()) return "the gradient has a wrong value";
+    if (!weight.grad().defined() || weight.grad().ne(4.0).any().item<bool>())
+        return "the gradient has a wrong value";
     return "";
 }
 
@@ -54,7 +57,8 @@ DeviceReport report_of(const DeviceFacts& facts, bool can_compute) {
     for (const Precision mode : all_precisions) {
         const SupportAnswer answer = decide_support(facts, mode, false);
         ModeSupport support{mode, answer.support, answer.reason, false, false, std::nullopt};
-        if (can_compute && mode != Precision::Fp8 && answer.support != Support::Unsupported) try_and_time(facts, support);
+        if (can_compute && mode != Precision::Fp8 && answer.support != Support::Unsupported)
+            try_and_time(facts, support);
         report.modes.push_back(std::move(support));
     }
     return report;
@@ -77,7 +81,8 @@ Result<DeviceFacts> pick(const DeviceList& list, std::string device) {
     }
     std::string message = "device is \"" + device + "\", which can't be used here";
     for (const std::string& note : list.notes) message += ": " + note;
-    return Error{ErrorCode::UnsupportedDevice, message, "this machine has " + known_devices(list) + "; \"auto\" takes the best of them"};
+    return Error{ErrorCode::UnsupportedDevice, message,
+                 "this machine has " + known_devices(list) + "; \"auto\" takes the best of them"};
 }
 
 std::string choices(const DeviceFacts& device) {
@@ -99,7 +104,9 @@ DeviceList find_devices() {
     if (!driver.is_there) return list;
     const std::string fault = load_torch_cuda();
     list.cuda_is_loaded = fault.empty();
-    if (!fault.empty()) list.notes.push_back("the NVIDIA driver is there, but LibTorch's CUDA part can't be loaded: " + fault);
+    if (!fault.empty())
+        list.notes.push_back("the NVIDIA driver is there, but LibTorch's CUDA part can't be loaded: " +
+                             fault);
     for (DeviceFacts& device : driver.devices) list.devices.push_back(std::move(device));
     return list;
 }
@@ -110,21 +117,26 @@ ProbeReport probe_devices() {
     report.torch_version = TORCH_VERSION;
     report.notes = list.notes;
     for (const DeviceFacts& facts : list.devices) {
-        report.devices.push_back(report_of(facts, facts.kind == DeviceFacts::Kind::Cpu || list.cuda_is_loaded));
+        report.devices.push_back(
+            report_of(facts, facts.kind == DeviceFacts::Kind::Cpu || list.cuda_is_loaded));
     }
     return report;
 }
 
-Result<DeviceChoice> choose_device(const DeviceList& list, const std::string& device, Precision mode, bool allow_emulated) {
+Result<DeviceChoice> choose_device(const DeviceList& list, const std::string& device, Precision mode,
+                                   bool allow_emulated) {
     Result<DeviceFacts> picked = pick(list, device);
     if (!picked) return picked.error();
     const SupportAnswer answer = decide_support(*picked, mode, allow_emulated);
     if (!answer.allowed) {
-        const std::string hint = choices(*picked) + (answer.support == Support::Emulated ? ", or allow emulation" : "");
-        return Error{ErrorCode::UnsupportedPrecision, std::string(to_string(mode)) + " can't be used: " + answer.reason, hint};
+        const std::string hint =
+            choices(*picked) + (answer.support == Support::Emulated ? ", or allow emulation" : "");
+        return Error{ErrorCode::UnsupportedPrecision,
+                     std::string(to_string(mode)) + " can't be used: " + answer.reason, hint};
     }
     if (mode == Precision::Fp8) {
-        return Error{ErrorCode::NotBuilt, "training in fp8 isn't built yet. " + answer.reason, choices(*picked)};
+        return Error{ErrorCode::NotBuilt, "training in fp8 isn't built yet. " + answer.reason,
+                     choices(*picked)};
     }
     return DeviceChoice{*picked, {mode, mode, answer.support, answer.reason}};
 }

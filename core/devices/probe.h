@@ -26,8 +26,10 @@ struct DeviceChoice {
     PrecisionChoice precision;
 };
 
-/// "auto" is the first GPU that can be computed on, else the CPU. Refuses with UnsupportedDevice, UnsupportedPrecision or NotBuilt,
-/// each with the reason and the choices; never takes another mode than asked for (rule 6).
-Result<DeviceChoice> choose_device(const DeviceList& list, const std::string& device, Precision mode, bool allow_emulated);
+/// "auto" is the first GPU that can be computed on, else the CPU. Refuses with UnsupportedDevice,
+/// UnsupportedPrecision or NotBuilt, each with the reason and the choices; never takes another mode than
+/// asked for (rule 6).
+Result<DeviceChoice> choose_device(const DeviceList& list, const std::string& device, Precision mode,
+                                   bool allow_emulated);
 
 }  // namespace mantissa

@@ -7,7 +7,9 @@ std::string on(const DeviceFacts& device) {
     return device.id + (device.name.empty() ? "" : " (" + device.name + ")");
 }
 
-SupportAnswer native(std::string reason) { return {Support::Native, true, std::move(reason)}; }
+SupportAnswer native(std::string reason) {
+    return {Support::Native, true, std::move(reason)};
+}
 
 SupportAnswer cpu_half(const DeviceFacts& cpu, Precision mode) {
     const bool fp16 = mode == Precision::Fp16;
@@ -20,8 +22,8 @@ SupportAnswer cpu_half(const DeviceFacts& cpu, Precision mode) {
     }
     if (avx512 || amx) {
         return {Support::Emulated, true,
-                on(cpu) + " has " + instructions + ", but " + cpu.held_back_by + " forbids it: " + to_string(mode) +
-                    " is emulated; its numbers count, its speed does not."};
+                on(cpu) + " has " + instructions + ", but " + cpu.held_back_by + " forbids it: " +
+                    to_string(mode) + " is emulated; its numbers count, its speed does not."};
     }
     return {Support::Emulated, true,
             on(cpu) + " has neither AVX512-" + suffix + " nor AMX-" + suffix + ": " + to_string(mode) +
@@ -31,10 +33,13 @@ SupportAnswer cpu_half(const DeviceFacts& cpu, Precision mode) {
 SupportAnswer cpu_fp8(const DeviceFacts& cpu, bool allow_emulated) {
     if (allow_emulated) {
         return {Support::Emulated, true,
-                on(cpu) + " has no fp8 instructions: fp8 is emulated because --allow-emulated was given; its speed says nothing."};
+                on(cpu) +
+                    " has no fp8 instructions: fp8 is emulated because --allow-emulated was given; its speed "
+                    "says nothing."};
     }
     return {Support::Unsupported, false,
-            on(cpu) + " has no fp8 instructions: fp8 needs a GPU of compute capability 8.9, or --allow-emulated."};
+            on(cpu) +
+                " has no fp8 instructions: fp8 needs a GPU of compute capability 8.9, or --allow-emulated."};
 }
 
 bool at_least(const DeviceFacts& gpu, int major, int minor) {
@@ -45,7 +50,8 @@ SupportAnswer cuda_half(const DeviceFacts& gpu, Precision mode, bool allow_emula
     const int needed = mode == Precision::Fp16 ? 7 : 8;
     const std::string has = on(gpu) + " has compute capability " + gpu.capability();
     if (at_least(gpu, needed, 0)) return native(has + ": " + to_string(mode) + " is native.");
-    const std::string limit = has + ": " + to_string(mode) + " is native from " + std::to_string(needed) + ".0, below it is emulated and slow";
+    const std::string limit = has + ": " + to_string(mode) + " is native from " + std::to_string(needed) +
+                              ".0, below it is emulated and slow";
     if (allow_emulated) return {Support::Emulated, true, limit + "; --allow-emulated was given."};
     return {Support::Emulated, false, limit + ", and allowed only with --allow-emulated."};
 }
@@ -61,10 +67,13 @@ SupportAnswer cuda_fp8(const DeviceFacts& gpu) {
 SupportAnswer decide_support(const DeviceFacts& device, Precision mode, bool allow_emulated) {
     const bool cpu = device.kind == DeviceFacts::Kind::Cpu;
     switch (mode) {
-        case Precision::No: return native(on(device) + " computes in fp32.");
+        case Precision::No:
+            return native(on(device) + " computes in fp32.");
         case Precision::Fp16:
-        case Precision::Bf16: return cpu ? cpu_half(device, mode) : cuda_half(device, mode, allow_emulated);
-        case Precision::Fp8: return cpu ? cpu_fp8(device, allow_emulated) : cuda_fp8(device);
+        case Precision::Bf16:
+            return cpu ? cpu_half(device, mode) : cuda_half(device, mode, allow_emulated);
+        case Precision::Fp8:
+            return cpu ? cpu_fp8(device, allow_emulated) : cuda_fp8(device);
     }
     return {};
 }

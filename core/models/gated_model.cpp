@@ -24,7 +24,8 @@ GatedModel::GatedModel(std::int64_t features, std::int64_t classes) : Model("gat
     m_layers.reserve(4);
     m_layers.push_back(make_layer(*this, "", {"inlet", "linear", {features, width}}));
     m_gate = register_module("gate", std::make_shared<Gate>());
-    m_layers.emplace_back("gate", [gate = m_gate.get()](const torch::Tensor& hidden) { return gate->forward(hidden); });
+    m_layers.emplace_back(
+        "gate", [gate = m_gate.get()](const torch::Tensor& hidden) { return gate->forward(hidden); });
     m_layers.push_back(make_layer(*this, "", {"norm", "layer_norm", {width}}));
     m_layers.push_back(make_layer(*this, "", {"head", "linear", {width, classes}}));
 }

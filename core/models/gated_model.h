@@ -1,6 +1,6 @@
 #pragma once
-// `gated` (design §9): h = 300·Linear(x); g = Linear(h) · relu(Linear(h)); head(LayerNorm(Linear(g) + h)). The product of the
-// gate grows while training until fp16 can't hold it.
+// `gated` (design §9): h = 300·Linear(x); g = Linear(h) · relu(Linear(h)); head(LayerNorm(Linear(g) + h)).
+// The product of the gate grows while training until fp16 can't hold it.
 #include "models/model.h"
 
 namespace mantissa {

@@ -16,8 +16,9 @@ Tensor in_fp32(const Layer::Function& function, const Tensor& input) {
 
 std::int64_t argument(const LayerSpec& spec, std::size_t index) {
     if (index >= spec.arguments.size()) {
-        throw std::invalid_argument("layer '" + spec.name + "' (" + spec.kind + ") needs " + std::to_string(index + 1) +
-                                    " numbers, it has " + std::to_string(spec.arguments.size()));
+        throw std::invalid_argument("layer '" + spec.name + "' (" + spec.kind + ") needs " +
+                                    std::to_string(index + 1) + " numbers, it has " +
+                                    std::to_string(spec.arguments.size()));
     }
     return spec.arguments[index];
 }
@@ -37,8 +38,10 @@ Layer::Function weighted_function(torch::nn::Module& owner, const LayerSpec& spe
         return owned(owner, spec, torch::nn::Linear(options));
     }
     if (spec.kind == "conv2d") {
-        const auto options = torch::nn::Conv2dOptions(argument(spec, 0), argument(spec, 1), argument(spec, 2));
-        return owned(owner, spec, torch::nn::Conv2d(torch::nn::Conv2dOptions(options).padding(argument(spec, 3))));
+        const auto options =
+            torch::nn::Conv2dOptions(argument(spec, 0), argument(spec, 1), argument(spec, 2));
+        return owned(owner, spec,
+                     torch::nn::Conv2d(torch::nn::Conv2dOptions(options).padding(argument(spec, 3))));
     }
     if (spec.kind == "batch_norm2d") return owned(owner, spec, torch::nn::BatchNorm2d(argument(spec, 0)));
     if (spec.kind == "layer_norm") {
@@ -81,7 +84,8 @@ Layer make_layer(torch::nn::Module& owner, const std::string& path_prefix, const
 
 Tensor watched_product(const Tensor& left, const Tensor& right) {
     Tensor result = left * right;
-    if (OutputWatch* watch = current_watch()) watch->output(ModuleScope::current(), "mul", {left, right}, result);
+    if (OutputWatch* watch = current_watch())
+        watch->output(ModuleScope::current(), "mul", {left, right}, result);
     return result;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A named step of a model: a path ("gate.down") and a function. It opens the ModuleScope, tells the watcher its output, and
-// runs in fp32 outside autocast where the plan makes it an island.
+// A named step of a model: a path ("gate.down") and a function. It opens the ModuleScope, tells the watcher
+// its output, and runs in fp32 outside autocast where the plan makes it an island.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -30,17 +30,19 @@ class Layer {
 };
 
 /// What a layer is made of, in the words of the layer lists: kind and its whole numbers.
-///   linear in out | conv2d in out kernel padding | relu | tanh | gelu | square | max_pool2d size | batch_norm2d channels |
-///   layer_norm size | flatten | unflatten sizes…
+///   linear in out | conv2d in out kernel padding | relu | tanh | gelu | square | max_pool2d size |
+///   batch_norm2d channels | layer_norm size | flatten | unflatten sizes…
 struct LayerSpec {
     std::string name;
     std::string kind;
     std::vector<std::int64_t> arguments;
 };
 
-/// Makes the layer and registers its weights in `owner` under `spec.name`. The initial weights are drawn here, in the order of
-/// the calls, which is what makes them Python's for the same seed. Throws std::invalid_argument with a sentence.
-[[nodiscard]] Layer make_layer(torch::nn::Module& owner, const std::string& path_prefix, const LayerSpec& spec);
+/// Makes the layer and registers its weights in `owner` under `spec.name`. The initial weights are drawn
+/// here, in the order of the calls, which is what makes them Python's for the same seed. Throws
+/// std::invalid_argument with a sentence.
+[[nodiscard]] Layer make_layer(torch::nn::Module& owner, const std::string& path_prefix,
+                               const LayerSpec& spec);
 
 /// Runs one named operation of a composite module and tells the watcher ("gate" + "mul").
 [[nodiscard]] torch::Tensor watched_product(const torch::Tensor& left, const torch::Tensor& right);

@@ -14,7 +14,8 @@ Tensor mse(const Tensor& output, const Tensor& labels) {
     return torch::mse_loss(output, torch::one_hot(labels, output.size(1)).to(output.scalar_type()));
 }
 
-// -log(softmax) written out: goes to infinity where cross_entropy doesn't. It is here to be watched, not to be used.
+// -log(softmax) written out: goes to infinity where cross_entropy doesn't. It is here to be watched, not to
+// be used.
 Tensor naive_nll(const Tensor& output, const Tensor& labels) {
     return -torch::log(torch::softmax(output, 1)).gather(1, labels.unsqueeze(1)).mean();
 }
@@ -39,7 +40,8 @@ Result<LossFunction> find_loss(const std::string& id) {
         if (id == entry.id) return LossFunction(entry.function);
         known += (known.empty() ? "" : ", ") + std::string(entry.id);
     }
-    return Error{ErrorCode::BadPlan, "training.loss is \"" + id + "\", which is no loss of the catalogue", "one of " + known};
+    return Error{ErrorCode::BadPlan, "training.loss is \"" + id + "\", which is no loss of the catalogue",
+                 "one of " + known};
 }
 
 }  // namespace mantissa

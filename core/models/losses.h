@@ -1,5 +1,6 @@
 #pragma once
-// Losses under the ids of the catalogue. Mean over the batch; `output` has shape batch × classes, `labels` holds class numbers.
+// Losses under the ids of the catalogue. Mean over the batch; `output` has shape batch × classes, `labels`
+// holds class numbers.
 #include <functional>
 #include <string>
 #include <vector>

@@ -17,8 +17,8 @@ Result<void> Model::set_fp32_islands(const std::vector<std::string>& islands) {
         std::string list;
         for (const std::string& path : known) list += (list.empty() ? "" : ", ") + path;
         return Error{ErrorCode::BadPlan,
-                     "fp32_islands[" + std::to_string(i) + "] is \"" + islands[i] + "\", but model " + name() +
-                         " has no module of that path",
+                     "fp32_islands[" + std::to_string(i) + "] is \"" + islands[i] + "\", but model " +
+                         name() + " has no module of that path",
                      "its modules are " + list};
     }
     for (Layer* layer : layers()) {

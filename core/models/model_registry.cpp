@@ -45,7 +45,9 @@ const std::vector<Entry>& entries() {
          }},
         {"cnn", 64, make_cnn},
         {"linear", 0,
-         [](const Shape& s) { return layer_list("linear", {{"head", "linear", {s.features, s.classes}}}); }},
+         [](const Shape& s) {
+             return layer_list("linear", {{"head", "linear", {s.features, s.classes}}});
+         }},
         {"squares", 0,
          [](const Shape& s) {
              return layer_list("squares", {{"hidden", "linear", {s.features, s.hidden}},
@@ -67,14 +69,16 @@ std::vector<std::string> registered_models() {
 Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t features, std::int64_t classes,
                                           std::uint64_t seed) {
     if (!plan.file.empty()) {
-        return Error{ErrorCode::NotBuilt, "model.file is \"" + plan.file + "\": model files can't be trained yet",
+        return Error{ErrorCode::NotBuilt,
+                     "model.file is \"" + plan.file + "\": model files can't be trained yet",
                      "name a model of the catalogue: mantissa models"};
     }
     for (const Entry& entry : entries()) {
         if (plan.name != entry.id) continue;
         if (entry.only_features != 0 && entry.only_features != features) {
             return Error{ErrorCode::BadPlan,
-                         "model.name is \"" + plan.name + "\", which takes " + std::to_string(entry.only_features) +
+                         "model.name is \"" + plan.name + "\", which takes " +
+                             std::to_string(entry.only_features) +
                              " features (an 8×8 image), but the data set has " + std::to_string(features),
                          "choose the data set digits, or another model"};
         }
@@ -83,7 +87,9 @@ Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t fe
     }
     std::string known;
     for (const std::string& id : registered_models()) known += (known.empty() ? "" : ", ") + id;
-    return Error{ErrorCode::BadPlan, "model.name is \"" + plan.name + "\", which is no model of the catalogue", "one of " + known};
+    return Error{ErrorCode::BadPlan,
+                 "model.name is \"" + plan.name + "\", which is no model of the catalogue",
+                 "one of " + known};
 }
 
 }  // namespace mantissa

@@ -13,8 +13,8 @@ namespace mantissa {
 
 [[nodiscard]] std::vector<std::string> registered_models();
 
-/// The model of the plan for data of that width; weights are drawn from torch's default generator after manual_seed(seed).
-/// BadPlan when the model can't take the data (the cnn wants 8×8 images).
+/// The model of the plan for data of that width; weights are drawn from torch's default generator after
+/// manual_seed(seed). BadPlan when the model can't take the data (the cnn wants 8×8 images).
 Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t features, std::int64_t classes,
                                           std::uint64_t seed);
 

@@ -12,11 +12,18 @@ thread_local std::string t_failed;
 
 }  // namespace
 
-WatchScope::WatchScope(OutputWatch& watch) : m_previous(t_watch) { t_watch = &watch; }
-WatchScope::~WatchScope() { t_watch = m_previous; }
-OutputWatch* current_watch() { return t_watch; }
+WatchScope::WatchScope(OutputWatch& watch) : m_previous(t_watch) {
+    t_watch = &watch;
+}
+WatchScope::~WatchScope() {
+    t_watch = m_previous;
+}
+OutputWatch* current_watch() {
+    return t_watch;
+}
 
-ModuleScope::ModuleScope(const std::string& path) : m_previous(t_path), m_exceptions(std::uncaught_exceptions()) {
+ModuleScope::ModuleScope(const std::string& path)
+    : m_previous(t_path), m_exceptions(std::uncaught_exceptions()) {
     t_path = &path;
 }
 
@@ -26,8 +33,14 @@ ModuleScope::~ModuleScope() {
     t_path = m_previous;
 }
 
-const std::string& ModuleScope::current() { return *t_path; }
-std::string ModuleScope::module_of_last_failure() { return t_failed; }
-void ModuleScope::forget_last_failure() { t_failed.clear(); }
+const std::string& ModuleScope::current() {
+    return *t_path;
+}
+std::string ModuleScope::module_of_last_failure() {
+    return t_failed;
+}
+void ModuleScope::forget_last_failure() {
+    t_failed.clear();
+}
 
 }  // namespace mantissa

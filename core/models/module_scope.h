@@ -1,7 +1,8 @@
 #pragma once
-// Names of places in a model: a layer holds a ModuleScope while it computes, and tells the watcher of this thread its output.
-// Used by the trial (headroom), by incidents (who made the first bad value) and by errors (which layer refused).
-// Threads: path and watcher are per thread; without a watcher the cost is two pointer writes a layer.
+// Names of places in a model: a layer holds a ModuleScope while it computes, and tells the watcher of this
+// thread its output. Used by the trial (headroom), by incidents (who made the first bad value) and by errors
+// (which layer refused). Threads: path and watcher are per thread; without a watcher the cost is two pointer
+// writes a layer.
 #include <string>
 #include <vector>
 
@@ -9,13 +10,14 @@
 
 namespace mantissa {
 
-/// Sees the outputs of named places, in the order of computation. `op` is empty for the output of a whole module, else the
-/// aten name of a named operation inside it ("mul" of "gate.mul"); operands are those of the operation or the module's input.
+/// Sees the outputs of named places, in the order of computation. `op` is empty for the output of a whole
+/// module, else the aten name of a named operation inside it ("mul" of "gate.mul"); operands are those of the
+/// operation or the module's input.
 class OutputWatch {
   public:
     virtual ~OutputWatch() = default;
-    virtual void output(const std::string& module, const std::string& op, const std::vector<torch::Tensor>& operands,
-                        const torch::Tensor& result) = 0;
+    virtual void output(const std::string& module, const std::string& op,
+                        const std::vector<torch::Tensor>& operands, const torch::Tensor& result) = 0;
 };
 
 /// Makes `watch` the watcher of this thread until the end of the scope; the previous one is restored.
@@ -32,8 +34,8 @@ class WatchScope {
 
 [[nodiscard]] OutputWatch* current_watch();
 
-/// `path` must outlive the scope (a member of the layer). Leaving by an exception keeps the innermost path for
-/// `module_of_last_failure`.
+/// `path` must outlive the scope (a member of the layer). Leaving by an exception keeps the innermost path
+/// for `module_of_last_failure`.
 class ModuleScope {
   public:
     explicit ModuleScope(const std::string& path);

@@ -39,8 +39,10 @@ Work product(const at::Tensor& left, const at::Tensor& right) {
 }
 
 // Each output element takes (weights of one output channel) multiply-adds.
-std::int64_t convolution_work(const at::Tensor& output, const at::Tensor& weight, bool transposed, const at::Tensor& input) {
-    return transposed ? input.numel() * (weight.numel() / weight.size(0)) : output.numel() * (weight.numel() / weight.size(0));
+std::int64_t convolution_work(const at::Tensor& output, const at::Tensor& weight, bool transposed,
+                              const at::Tensor& input) {
+    return transposed ? input.numel() * (weight.numel() / weight.size(0))
+                      : output.numel() * (weight.numel() / weight.size(0));
 }
 
 // Of the operands alone; a forward convolution needs its result too and is completed in the end callback.
@@ -133,7 +135,8 @@ struct OpCounterCallbacks {
             const at::Tensor& result = value.toTensor();
             std::int64_t work = first ? context.work.multiply_adds : 0;
             if (first && context.weight_per_output > 0) {
-                work = context.transposed_work > 0 ? context.transposed_work : result.numel() * context.weight_per_output;
+                work = context.transposed_work > 0 ? context.transposed_work
+                                                   : result.numel() * context.weight_per_output;
             }
             const std::lock_guard lock(state.mutex);
             Count& entry = state.counts[{context.phase, op, result.scalar_type()}];
@@ -161,11 +164,11 @@ OpCounter::OpCounter() : m_state(std::make_unique<State>()) {
     void* nobody = nullptr;
     const bool alone = active.compare_exchange_strong(nobody, m_state.get());
     MANTISSA_ASSERT(alone);
-    m_state->handle = at::addGlobalCallback(
-        at::RecordFunctionCallback(OpCounterCallbacks::start, OpCounterCallbacks::end)
-            .needsInputs(true)
-            .needsOutputs(true)
-            .scopes({at::RecordScope::FUNCTION}));
+    m_state->handle =
+        at::addGlobalCallback(at::RecordFunctionCallback(OpCounterCallbacks::start, OpCounterCallbacks::end)
+                                  .needsInputs(true)
+                                  .needsOutputs(true)
+                                  .scopes({at::RecordScope::FUNCTION}));
 }
 
 OpCounter::~OpCounter() {
@@ -173,9 +176,15 @@ OpCounter::~OpCounter() {
     active = nullptr;
 }
 
-void OpCounter::set_phase(OpPhase phase) { m_state->phase = phase; }
-void OpCounter::pause() { m_state->paused = true; }
-void OpCounter::resume() { m_state->paused = false; }
+void OpCounter::set_phase(OpPhase phase) {
+    m_state->phase = phase;
+}
+void OpCounter::pause() {
+    m_state->paused = true;
+}
+void OpCounter::resume() {
+    m_state->paused = false;
+}
 
 std::vector<OpDtypeRow> OpCounter::rows(std::int64_t step) const {
     const std::lock_guard lock(m_state->mutex);
@@ -183,8 +192,8 @@ std::vector<OpDtypeRow> OpCounter::rows(std::int64_t step) const {
     for (const auto& [key, count] : m_state->counts) {
         const auto& [phase, op, type] = key;
         if (count.calls == 0) continue;  // a further result of an op that is counted under its first
-        rows.push_back({step, phase == OpPhase::Forward ? "forward" : "backward", op, dtype_name(type), count.calls,
-                        count.multiply_adds});
+        rows.push_back({step, phase == OpPhase::Forward ? "forward" : "backward", op, dtype_name(type),
+                        count.calls, count.multiply_adds});
     }
     return rows;
 }

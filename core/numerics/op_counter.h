@@ -1,7 +1,7 @@
 #pragma once
-// Counts ops by phase, name and result dtype, and the multiply-adds of matrix products and convolutions: the proof that a mode
-// is on (design rule 5). Armed in the trial and on the first step of a run only (about 1 µs an op).
-// Threads: one counter at a time in a process; callbacks may come from autograd's threads.
+// Counts ops by phase, name and result dtype, and the multiply-adds of matrix products and convolutions: the
+// proof that a mode is on (design rule 5). Armed in the trial and on the first step of a run only (about 1 µs
+// an op). Threads: one counter at a time in a process; callbacks may come from autograd's threads.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@ enum class OpPhase { Forward, Backward };
 
 class OpCounter {
   public:
-    OpCounter();   // armed until it is destroyed
+    OpCounter();  // armed until it is destroyed
     ~OpCounter();
     OpCounter(const OpCounter&) = delete;
     OpCounter& operator=(const OpCounter&) = delete;
@@ -33,7 +33,8 @@ class OpCounter {
         std::int64_t multiply_adds = 0, multiply_adds_half = 0;
     };
     [[nodiscard]] Totals totals() const;
-    /// The op that was running when an exception passed: aten name without namespace; empty when there was none.
+    /// The op that was running when an exception passed: aten name without namespace; empty when there was
+    /// none.
     [[nodiscard]] std::string op_of_last_failure() const;
     /// A fault inside a callback, which torch swallows (design §9); empty when all went well.
     [[nodiscard]] std::string callback_error() const;

@@ -16,8 +16,8 @@ double largest_magnitude(const torch::Tensor& tensor) {
 
 }  // namespace
 
-void OutputMeter::read(const std::string& module, const std::string& op, const std::vector<torch::Tensor>& operands,
-                       const torch::Tensor& result) {
+void OutputMeter::read(const std::string& module, const std::string& op,
+                       const std::vector<torch::Tensor>& operands, const torch::Tensor& result) {
     const torch::NoGradGuard no_grad;
     const at::DisableRecordFunctionGuard unseen;
     OutputReading reading;

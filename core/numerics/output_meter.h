@@ -1,6 +1,6 @@
 #pragma once
-// Largest |output| and finiteness of every named place of a model in one forward pass: headroom of the trial, and the
-// name of the place that made the first non-finite value.
+// Largest |output| and finiteness of every named place of a model in one forward pass: headroom of the trial,
+// and the name of the place that made the first non-finite value.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,7 +26,8 @@ class OutputMeter {
               const torch::Tensor& result);
 
     [[nodiscard]] const std::vector<OutputReading>& readings() const { return m_readings; }
-    /// The first place that turned finite operands into a result that isn't; else the first non-finite one at all.
+    /// The first place that turned finite operands into a result that isn't; else the first non-finite one at
+    /// all.
     [[nodiscard]] const OutputReading* first_nonfinite() const;
     /// The place with the largest |output| (design §10: headroom counts the output of any module).
     [[nodiscard]] const OutputReading* largest() const;

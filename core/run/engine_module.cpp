@@ -1,4 +1,8 @@
-// The table of functions that libmantissa-engine.so exports. The one place where exceptions of torch become Errors.
+// The table of functions that libmantissa-engine.so exports. The one place where exceptions of torch become
+// Errors.
+#include <unistd.h>
+
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
@@ -7,6 +11,7 @@
 #include "devices/memory_meter.h"
 #include "engine/engine_error.h"
 #include "host/engine_api.h"
+#include "plan/plan_names.h"
 #include "record/meta_keys.h"
 #include "run/environment.h"
 #include "run/run_parts.h"
@@ -32,6 +37,11 @@ auto guarded(const Function& function) -> decltype(function()) {
     }
 }
 
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 void record_meta(const RunPlan& plan, RunParts& parts, RunRecorder& recorder) {
     const PrecisionChoice& choice = parts.choice.precision;
     recorder.meta(meta::mode, to_string(plan.mixed_precision));
@@ -51,8 +61,11 @@ void record_meta(const RunPlan& plan, RunParts& parts, RunRecorder& recorder) {
     recorder.meta(meta::validation_samples, std::to_string(parts.split.validation.size(0)));
     recorder.meta(meta::metric, plan.evaluation.metric);
     recorder.meta(meta::optimizer, plan.training.optimizer.name);
+    recorder.meta(meta::on_nonfinite, to_string(accelerator_options(plan).on_nonfinite));
     recorder.meta(meta::program_version, version);
     recorder.meta(meta::torch_version, TORCH_VERSION);
+    recorder.meta(meta::host_name, host_name());
+    recorder.meta(meta::process_id, std::to_string(getpid()));
 }
 
 Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
@@ -63,7 +76,8 @@ Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
         const Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice);
         if (!parts) return parts.error();
         const std::string environment = environment_of(plan, **parts).dump(1);
-        if (const auto written = write_file_atomically(session.folder.environment(), environment); !written) return written.error();
+        if (const auto written = write_file_atomically(session.folder.environment(), environment); !written)
+            return written.error();
         record_meta(plan, **parts, session.recorder);
         return TrainLoop(plan, **parts, session, memory).run();
     });
@@ -95,7 +109,8 @@ Result<std::string> environment(const RunPlan& plan) {
 }  // namespace mantissa
 
 extern "C" __attribute__((visibility("default"))) const mantissa::EngineApi* mantissa_engine_api() {
-    static const mantissa::EngineApi api{mantissa::engine_abi,  TORCH_VERSION,    mantissa::run,        mantissa::choose_mode,
-                                         mantissa::trial,       mantissa::probe,  mantissa::environment};
+    static const mantissa::EngineApi api{mantissa::engine_abi,  TORCH_VERSION,   mantissa::run,
+                                         mantissa::choose_mode, mantissa::trial, mantissa::probe,
+                                         mantissa::environment};
     return &api;
 }

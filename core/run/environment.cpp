@@ -17,7 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
 
 std::string host_system() {
     utsname name{};
@@ -27,9 +29,12 @@ std::string host_system() {
 
 const char* matmul_precision() {
     switch (at::globalContext().float32MatmulPrecision()) {
-        case at::Float32MatmulPrecision::HIGHEST: return "highest";
-        case at::Float32MatmulPrecision::HIGH: return "high";
-        case at::Float32MatmulPrecision::MEDIUM: return "medium";
+        case at::Float32MatmulPrecision::HIGHEST:
+            return "highest";
+        case at::Float32MatmulPrecision::HIGH:
+            return "high";
+        case at::Float32MatmulPrecision::MEDIUM:
+            return "medium";
     }
     return "";
 }
@@ -37,8 +42,9 @@ const char* matmul_precision() {
 // Only those that change numbers or threads.
 json numeric_environment() {
     json set = json::object();
-    for (const char* name : {"ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_CBWR", "OMP_NUM_THREADS", "OMP_WAIT_POLICY",
-                             "MKL_NUM_THREADS", "NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "CUDA_VISIBLE_DEVICES"}) {
+    for (const char* name :
+         {"ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_CBWR", "OMP_NUM_THREADS", "OMP_WAIT_POLICY",
+          "MKL_NUM_THREADS", "NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "CUDA_VISIBLE_DEVICES"}) {
         if (const char* value = std::getenv(name)) set[name] = value;
     }
     return set;
@@ -76,7 +82,8 @@ json environment_of(const RunPlan& plan) {
               {"openmp", first_line(at::get_openmp_version())},
               {"compiler", "g++ " __VERSION__}}},
             {"system", host_system()},
-            {"cpu", {{"name", cpu.name}, {"capability", cpu.capability()}, {"kernels", at::get_cpu_capability()}}},
+            {"cpu",
+             {{"name", cpu.name}, {"capability", cpu.capability()}, {"kernels", at::get_cpu_capability()}}},
             {"threads", plan.launch.threads},
             {"switches", switches(plan)},
             {"environment", numeric_environment()}};
@@ -87,15 +94,19 @@ json environment_of(const RunPlan& plan, RunParts& parts) {
     const PrecisionChoice& choice = parts.choice.precision;
     environment["process_id"] = static_cast<std::int64_t>(getpid());
     environment["threads"] = at::get_num_threads();
-    environment["device"] = {{"id", parts.choice.device.id}, {"name", parts.choice.device.name},
+    environment["device"] = {{"id", parts.choice.device.id},
+                             {"name", parts.choice.device.name},
                              {"capability", parts.choice.device.capability()}};
-    environment["precision"] = {{"requested", to_string(choice.requested)}, {"effective", to_string(choice.effective)},
-                                {"support", to_string(choice.support)}, {"reason", choice.reason}};
+    environment["precision"] = {{"requested", to_string(choice.requested)},
+                                {"effective", to_string(choice.effective)},
+                                {"support", to_string(choice.support)},
+                                {"reason", choice.reason}};
     environment["dtypes"] = {{"parameters", dtypes_of(parts.bare_model().named_parameters())},
                              {"buffers", dtypes_of(parts.bare_model().named_buffers())},
                              {"features", dtype_name(parts.dataset.features.scalar_type())},
                              {"labels", dtype_name(parts.dataset.labels.scalar_type())}};
-    environment["samples"] = {{"training", parts.split.training.size(0)}, {"validation", parts.split.validation.size(0)}};
+    environment["samples"] = {{"training", parts.split.training.size(0)},
+                              {"validation", parts.split.validation.size(0)}};
     environment["hashes"] = {{"initial_state", parts.hashes.initial_state},
                              {"data", parts.hashes.data},
                              {"sample_order", parts.hashes.sample_order},

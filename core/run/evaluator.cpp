@@ -20,31 +20,34 @@ bool Evaluator::is_due(std::int64_t steps_done) const {
     return has_samples() && m_plan.every > 0 && steps_done % m_plan.every == 0;
 }
 
-std::vector<EvaluationRow> Evaluator::evaluate(std::int64_t steps_done, const RunControl& control) {
+std::vector<EvaluationRow> Evaluator::evaluate(std::int64_t steps_done, const RunControl* control) {
     std::vector<EvaluationRow> rows;
     if (!has_samples()) return rows;
     m_parts.bare_model().eval();
     for (const bool autocast : {false, true}) {
         if (autocast && (m_plan.precision == EvaluationPrecision::Fp32 || m_mode == Precision::No)) continue;
-        if (!autocast && m_plan.precision == EvaluationPrecision::Autocast && m_mode != Precision::No) continue;
+        if (!autocast && m_plan.precision == EvaluationPrecision::Autocast && m_mode != Precision::No)
+            continue;
         const std::optional<Totals> totals = pass(autocast, control);
         if (!totals) break;
         const std::int64_t samples = m_indices.size(0);
         const char* precision = autocast ? to_string(m_mode) : "fp32";
-        rows.push_back({steps_done, m_split, "accuracy", static_cast<double>(totals->right) / static_cast<double>(samples),
-                        precision, samples});
-        rows.push_back({steps_done, m_split, "loss", totals->loss / static_cast<double>(samples), precision, samples});
+        rows.push_back({steps_done, m_split, "accuracy",
+                        static_cast<double>(totals->right) / static_cast<double>(samples), precision,
+                        samples});
+        rows.push_back(
+            {steps_done, m_split, "loss", totals->loss / static_cast<double>(samples), precision, samples});
     }
     m_parts.bare_model().train();
     return rows;
 }
 
-std::optional<Evaluator::Totals> Evaluator::pass(bool autocast, const RunControl& control) {
+std::optional<Evaluator::Totals> Evaluator::pass(bool autocast, const RunControl* control) {
     const torch::NoGradGuard no_grad;
     Totals totals;
     const std::int64_t samples = m_indices.size(0);
     for (std::int64_t start = 0; start < samples; start += samples_at_once) {
-        if (control.is_ending()) return std::nullopt;
+        if (control != nullptr && control->is_ending()) return std::nullopt;
         const torch::Tensor indices = m_indices.slice(0, start, std::min(start + samples_at_once, samples));
         const torch::Device device = m_parts.accelerator.device();
         const torch::Tensor features = m_parts.dataset.features.index_select(0, indices).to(device);
@@ -58,7 +61,8 @@ std::optional<Evaluator::Totals> Evaluator::pass(bool autocast, const RunControl
         }
         totals.loss += m_parts.loss(output, labels).item<double>() * static_cast<double>(labels.size(0));
         // A row with NaN has no largest class: it counts as wrong, whatever argmax says.
-        const torch::Tensor right = output.argmax(1).eq(labels).logical_and(output.isnan().any(1).logical_not());
+        const torch::Tensor right =
+            output.argmax(1).eq(labels).logical_and(output.isnan().any(1).logical_not());
         totals.right += right.sum().item<std::int64_t>();
     }
     return totals;

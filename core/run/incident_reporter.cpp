@@ -20,11 +20,13 @@ std::string place_of(const std::string& module, const std::string& op) {
     return module.empty() || op.empty() ? module + op : module + "." + op;
 }
 
-// Inf where there is one, else NaN: an overflow is told by its Inf, also when NaN came of it in the same tensor.
+// Inf where there is one, else NaN: an overflow is told by its Inf, also when NaN came of it in the same
+// tensor.
 nlohmann::json detail_of(const OutputReading& reading, Precision mode, std::optional<double> loss) {
     nlohmann::json detail;
     detail["operands"] = nlohmann::json::array();
-    for (const double operand : reading.operands_largest) detail["operands"].push_back(number_to_json(operand));
+    for (const double operand : reading.operands_largest)
+        detail["operands"].push_back(number_to_json(operand));
     detail["result"] = number_to_json(reading.largest);
     detail["dtype"] = reading.dtype;
     detail["limit"] = number_to_json(largest_finite(mode));
@@ -35,7 +37,10 @@ nlohmann::json detail_of(const OutputReading& reading, Precision mode, std::opti
 }  // namespace
 
 IncidentReporter::IncidentReporter(RunParts& parts, const RunPlan& plan, RunRecorder& recorder)
-    : m_parts(parts), m_plan(plan), m_on_nonfinite(accelerator_options(plan).on_nonfinite), m_recorder(recorder) {}
+    : m_parts(parts),
+      m_plan(plan),
+      m_on_nonfinite(accelerator_options(plan).on_nonfinite),
+      m_recorder(recorder) {}
 
 IncidentReporter::Look IncidentReporter::look_again(const Batch& batch) {
     const torch::NoGradGuard no_grad;
@@ -54,7 +59,8 @@ IncidentReporter::Look IncidentReporter::look_again(const Batch& batch) {
     return look;
 }
 
-void IncidentReporter::nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) {
+void IncidentReporter::nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches,
+                                      double loss) {
     m_last_place.clear();
     if (m_looks_left == 0 || m_poisoned) return;
     --m_looks_left;
@@ -65,7 +71,8 @@ void IncidentReporter::nonfinite_loss(std::int64_t step, const std::vector<Batch
         }
         const Look look = look_again(batch);
         if (report_forward(step, look.meter, "error", loss)) return;
-        if (!is_finite(m_parts.loss(look.output, batch.labels))) return report_loss_op(step, look.output, batch, loss);
+        if (!is_finite(m_parts.loss(look.output, batch.labels)))
+            return report_loss_op(step, look.output, batch, loss);
     }
 }
 
@@ -81,9 +88,11 @@ bool IncidentReporter::report_forward(std::int64_t step, const OutputMeter& mete
 }
 
 // The model's output is finite, the loss is not: it was born in the loss itself.
-void IncidentReporter::report_loss_op(std::int64_t step, const torch::Tensor& output, const Batch& batch, double loss) {
+void IncidentReporter::report_loss_op(std::int64_t step, const torch::Tensor& output, const Batch& batch,
+                                      double loss) {
     const bool naive = m_plan.training.loss == "naive_nll";
-    nlohmann::json detail{{"loss", number_to_json(loss)}, {"output", number_to_json(output.abs().max().item<double>())}};
+    nlohmann::json detail{{"loss", number_to_json(loss)},
+                          {"output", number_to_json(output.abs().max().item<double>())}};
     IncidentRow row{0, step, "loss", "activation_overflow", "error", "loss", m_plan.training.loss, "", ""};
     if (naive) {
         const torch::Tensor of_label = torch::softmax(output, 1).gather(1, batch.labels.unsqueeze(1));
@@ -106,15 +115,18 @@ void IncidentReporter::after_step(const StepOutcome& outcome, const std::vector<
             if (report_forward(facts.step, look_again(batch).meter, "warning", facts.loss)) break;
         }
     }
-    const bool collapsed = facts.scale_collapsed ||
-                           (outcome.refusal && outcome.refusal->where() == NonFinite::Where::LossScale);
+    const bool collapsed =
+        facts.scale_collapsed || (outcome.refusal && outcome.refusal->where() == NonFinite::Where::LossScale);
     if (collapsed) {
-        record({0, facts.step, "unscale", "scale_collapse", "error", "", "", "",
-                nlohmann::json{{"scale", number_to_json(facts.loss_scale)}, {"floor", m_plan.loss_scale.floor}}.dump()});
+        record(
+            {0, facts.step, "unscale", "scale_collapse", "error", "", "", "",
+             nlohmann::json{{"scale", number_to_json(facts.loss_scale)}, {"floor", m_plan.loss_scale.floor}}
+                 .dump()});
     }
     const bool bad = facts.nonfinite_loss || facts.nonfinite_grads > 0;
     // Under the scaler a gradient that overflows is a skip; without one it is a fault of its own.
-    if (!facts.nonfinite_loss && facts.nonfinite_grads > 0 && !facts.loss_scale) report_gradient(outcome, micro_batches.front());
+    if (!facts.nonfinite_loss && facts.nonfinite_grads > 0 && !facts.loss_scale)
+        report_gradient(outcome, micro_batches.front());
     if (bad && !facts.skipped && m_on_nonfinite == OnNonfinite::Mark) report_poisoned(facts.step);
 }
 
@@ -124,7 +136,8 @@ void IncidentReporter::report_gradient(const StepOutcome& outcome, const Batch& 
     IncidentRow row{0, outcome.facts.step, "backward", "unknown", "error", "", "", "", "{}"};
     if (outcome.refusal) row.tensor = outcome.refusal->subject();
     for (const auto& entry : m_parts.bare_model().named_parameters()) {
-        if (row.tensor.empty() && entry.value().grad().defined() && !is_finite(entry.value().grad())) row.tensor = entry.key();
+        if (row.tensor.empty() && entry.value().grad().defined() && !is_finite(entry.value().grad()))
+            row.tensor = entry.key();
     }
     // The weights are those of the forward pass only when nothing was applied.
     if (m_plan.training.loss == "naive_nll" && outcome.facts.skipped) {
@@ -137,7 +150,8 @@ void IncidentReporter::report_gradient(const StepOutcome& outcome, const Batch& 
             row.module = "loss";
             row.op = "log";
             row.detail_json = nlohmann::json{{"operands", {number_to_json(smallest)}},
-                                             {"sample", smallest_of_sample.argmin().item<std::int64_t>()}}.dump();
+                                             {"sample", smallest_of_sample.argmin().item<std::int64_t>()}}
+                                  .dump();
             m_last_place = place_of(row.module, row.op);
         }
     }

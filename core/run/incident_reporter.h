@@ -1,7 +1,7 @@
 #pragma once
-// Names the place of a fault: when a loss goes non-finite, or a half-precision step is skipped, the same batch goes forward once
-// more with the same weights, watched layer by layer. Each place is recorded once, and a run is watched a few times only.
-// Thread: the one that trains.
+// Names the place of a fault: when a loss goes non-finite, or a half-precision step is skipped, the same
+// batch goes forward once more with the same weights, watched layer by layer. Each place is recorded once,
+// and a run is watched a few times only. Thread: the one that trains.
 #include <optional>
 #include <set>
 #include <string>
@@ -23,7 +23,8 @@ class IncidentReporter : public BeforeUpdate {
     /// Hidden overflows, gradients that went bad alone, a collapsed scale, poisoned weights.
     void after_step(const StepOutcome& outcome, const std::vector<Batch>& micro_batches);
 
-    /// "gate.mul" of the last place that was found in that step, for the reason of the run's end; empty when none was.
+    /// "gate.mul" of the last place that was found in that step, for the reason of the run's end; empty when
+    /// none was.
     [[nodiscard]] const std::string& last_place() const { return m_last_place; }
 
   private:
@@ -32,7 +33,8 @@ class IncidentReporter : public BeforeUpdate {
         torch::Tensor output;
     };
     [[nodiscard]] Look look_again(const Batch& batch);
-    bool report_forward(std::int64_t step, const OutputMeter& meter, const char* severity, std::optional<double> loss);
+    bool report_forward(std::int64_t step, const OutputMeter& meter, const char* severity,
+                        std::optional<double> loss);
     void report_loss_op(std::int64_t step, const torch::Tensor& output, const Batch& batch, double loss);
     void report_gradient(const StepOutcome& outcome, const Batch& batch);
     void report_poisoned(std::int64_t step);

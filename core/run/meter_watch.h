@@ -1,5 +1,6 @@
 #pragma once
-// Connects the named places of a model with the meter that reads tensors (two parts that don't know each other).
+// Connects the named places of a model with the meter that reads tensors (two parts that don't know each
+// other).
 #include "models/module_scope.h"
 #include "numerics/output_meter.h"
 

@@ -38,7 +38,8 @@ Result<void> refuse_unbuilt(const RunPlan& plan) {
         return Error{ErrorCode::NotBuilt, "cpu_half is \"fast\": not built yet", "use \"torch\""};
     }
     if (plan.evaluation.metric != "accuracy" && plan.evaluation.metric != "loss") {
-        return Error{ErrorCode::NotBuilt, "evaluation.metric is \"" + plan.evaluation.metric + "\": not built yet",
+        return Error{ErrorCode::NotBuilt,
+                     "evaluation.metric is \"" + plan.evaluation.metric + "\": not built yet",
                      "use accuracy or loss"};
     }
     return {};
@@ -60,14 +61,17 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
     if (!split) return split.error();
     Result<LossFunction> loss = find_loss(plan.training.loss);
     if (!loss) return loss.error();
-    Result<std::shared_ptr<Model>> model = make_model(plan.model, dataset->width(), dataset->classes, plan.training.seed);
+    Result<std::shared_ptr<Model>> model =
+        make_model(plan.model, dataset->width(), dataset->classes, plan.training.seed);
     if (!model) return model.error();
-    if (const Result<void> islands = (*model)->set_fp32_islands(plan.fp32_islands); !islands) return islands.error();
+    if (const Result<void> islands = (*model)->set_fp32_islands(plan.fp32_islands); !islands)
+        return islands.error();
 
     const std::int64_t steps = planned_steps(plan.training, split->training.size(0));
     const SampleOrder order(split->training, plan.training.seed);
     RunHashes hashes{state_hash(**model), content_hash(*dataset),
-                     order.hash(steps, plan.training.batch_size, plan.training.gradient_accumulation_steps), plan_hash(plan)};
+                     order.hash(steps, plan.training.batch_size, plan.training.gradient_accumulation_steps),
+                     plan_hash(plan)};
 
     AcceleratorOptions options = accelerator_options(plan);
     options.device = choice.device.id;
@@ -77,10 +81,12 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
     Scheduler scheduler = make_scheduler(plan.training.scheduler, optimizer, steps);
     auto prepared_scheduler = accelerator.prepare(std::move(scheduler));
     auto prepared_optimizer = accelerator.prepare(std::move(optimizer));
-    auto loader = accelerator.prepare(Loader(std::make_unique<OrderedBatches>(*dataset, order, plan.training.batch_size)));
-    return std::unique_ptr<RunParts>(new RunParts{choice, std::move(*dataset), std::move(*split), *loss, accelerator,
-                                                  std::move(prepared_model), std::move(prepared_optimizer),
-                                                  std::move(prepared_scheduler), std::move(loader), steps, std::move(hashes)});
+    auto loader = accelerator.prepare(
+        Loader(std::make_unique<OrderedBatches>(*dataset, order, plan.training.batch_size)));
+    return std::unique_ptr<RunParts>(
+        new RunParts{choice, std::move(*dataset), std::move(*split), *loss, accelerator,
+                     std::move(prepared_model), std::move(prepared_optimizer), std::move(prepared_scheduler),
+                     std::move(loader), steps, std::move(hashes)});
 }
 
 }  // namespace mantissa

@@ -1,5 +1,6 @@
 #pragma once
-// Everything a run consists of, built from a plan: data, model, loss, and what the Accelerator prepared of them.
+// Everything a run consists of, built from a plan: data, model, loss, and what the Accelerator prepared of
+// them.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -39,8 +40,8 @@ struct RunParts {
 /// Device and precision of `plan.mixed_precision`, before anything is built.
 Result<DeviceChoice> choose_run_device(const RunPlan& plan);
 
-/// Builds data, model (weights from the seed), optimizer and scheduler, in this order, on the device that was chosen. Sets
-/// threads and determinism of the process.
+/// Builds data, model (weights from the seed), optimizer and scheduler, in this order, on the device that was
+/// chosen. Sets threads and determinism of the process.
 Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice);
 
 }  // namespace mantissa

@@ -1,6 +1,6 @@
 #pragma once
-// One attempt of the optimizer with all its micro-batches. Throws what torch throws; a refusal by rule 12 is an outcome.
-// Thread: the one that trains.
+// One attempt of the optimizer with all its micro-batches. Throws what torch throws; a refusal by rule 12 is
+// an outcome. Thread: the one that trains.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,7 +18,8 @@ struct StepOutcome {
     std::int64_t epoch = 0;
     std::int64_t samples = 0;
     std::int64_t data_ns = 0, step_ns = 0;
-    std::int64_t saved_for_backward_bytes = 0;  // alive after the forward pass of the first micro-batch, not before it
+    std::int64_t saved_for_backward_bytes =
+        0;  // alive after the forward pass of the first micro-batch, not before it
 };
 
 /// Looks at an attempt before the update, while the weights are those of the forward pass.

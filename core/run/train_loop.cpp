@@ -10,9 +10,10 @@ namespace mantissa {
 namespace {
 
 std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
-    return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0}, [](std::int64_t sum, const torch::Tensor& tensor) {
-        return sum + (tensor.defined() ? static_cast<std::int64_t>(tensor.nbytes()) : 0);
-    });
+    return std::accumulate(
+        tensors.begin(), tensors.end(), std::int64_t{0}, [](std::int64_t sum, const torch::Tensor& tensor) {
+            return sum + (tensor.defined() ? static_cast<std::int64_t>(tensor.nbytes()) : 0);
+        });
 }
 
 StepRow row_of(const StepOutcome& outcome) {
@@ -61,7 +62,7 @@ Result<RunEnd> TrainLoop::run() {
             ++step;
             break;
         }
-        if (m_evaluator.is_due(step + 1)) evaluate(step + 1);
+        if (m_evaluator.is_due(step + 1)) evaluate(step + 1, &m_session.control);
     }
     if (const auto error = m_session.recorder.error()) return *error;
     return finish(end.value_or(RunEnd{RunState::Finished, ""}), step);
@@ -80,9 +81,12 @@ std::optional<RunEnd> TrainLoop::step_edge(std::int64_t step) {
     }
     const std::string at = "before step " + std::to_string(step);
     switch (next) {
-        case RunControl::Next::Go: break;
-        case RunControl::Next::Stop: return RunEnd{RunState::Stopped, "stopped " + at};
-        case RunControl::Next::Interrupt: return RunEnd{RunState::Interrupted, "interrupted " + at};
+        case RunControl::Next::Go:
+            break;
+        case RunControl::Next::Stop:
+            return RunEnd{RunState::Stopped, "stopped " + at};
+        case RunControl::Next::Interrupt:
+            return RunEnd{RunState::Interrupted, "interrupted " + at};
     }
     return std::nullopt;
 }
@@ -148,17 +152,19 @@ std::optional<RunEnd> TrainLoop::after_refusal(const NonFinite& refusal) {
     return RunEnd{RunState::StoppedNonfinite, reason};
 }
 
-void TrainLoop::evaluate(std::int64_t steps_done) {
-    for (EvaluationRow& row : m_evaluator.evaluate(steps_done, m_session.control)) {
+void TrainLoop::evaluate(std::int64_t steps_done, const RunControl* control) {
+    for (EvaluationRow& row : m_evaluator.evaluate(steps_done, control)) {
         m_session.recorder.evaluation(std::move(row));
+        m_evaluated_at = steps_done;
     }
-    m_evaluated_at = steps_done;
 }
 
 RunEnd TrainLoop::finish(RunEnd end, std::int64_t steps_done) {
-    // An interrupted run ends at once; every other one is worth its last evaluation, and a stop lets it happen.
-    const bool wanted = end.state == RunState::Finished || end.state == RunState::StoppedNonfinite;
-    if (wanted && steps_done > 0 && m_evaluated_at != steps_done) evaluate(steps_done);
+    // An interrupted run ends at once; every other one is worth its last evaluation. A run that was stopped
+    // asks nobody.
+    const bool is_wanted =
+        end.state != RunState::Interrupted && steps_done > 0 && m_evaluated_at != steps_done;
+    if (is_wanted) evaluate(steps_done, end.state == RunState::Stopped ? nullptr : &m_session.control);
     if (const auto scale = m_parts.accelerator.loss_scale_state()) {
         m_session.recorder.meta(meta::final_scale, to_text(scale->scale));
     }

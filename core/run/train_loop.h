@@ -1,6 +1,6 @@
 #pragma once
-// The loop over steps: control and turns at the edges, one row per attempt, evaluation as planned, the rule for non-finite
-// values, and how it ended. Thread: the caller's, which is the worker thread.
+// The loop over steps: control and turns at the edges, one row per attempt, evaluation as planned, the rule
+// for non-finite values, and how it ended. Thread: the caller's, which is the worker thread.
 #include <optional>
 #include <string>
 
@@ -27,7 +27,7 @@ class TrainLoop {
     void record(const StepOutcome& outcome);
     void record_memory_parts(const StepOutcome& outcome);
     [[nodiscard]] std::optional<RunEnd> after_refusal(const NonFinite& refusal);
-    void evaluate(std::int64_t steps_done);
+    void evaluate(std::int64_t steps_done, const RunControl* control);
     [[nodiscard]] RunEnd finish(RunEnd end, std::int64_t steps_done);
 
     const RunPlan& m_plan;

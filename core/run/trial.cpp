@@ -16,7 +16,9 @@ namespace {
 
 constexpr int timed_steps = 5;
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -32,7 +34,8 @@ void fill_headroom(const OutputMeter& meter, Precision mode, TrialReport& report
 }
 
 // Counted and watched apart from the timed steps: watching costs.
-void measure(RunParts& parts, const RunPlan& plan, MemoryMeter& memory, std::optional<OpCounter>& counter, TrialReport& report) {
+void measure(RunParts& parts, const RunPlan& plan, MemoryMeter& memory, std::optional<OpCounter>& counter,
+             TrialReport& report) {
     OutputMeter meter;
     StepRunner runner(parts, plan.training, nullptr);
     parts.bare_model().train();
