@@ -72,7 +72,8 @@ TEST(Datasets, RandpermIsPythons) {
 class DataFile : public testing::Test {
   protected:
     void SetUp() override {
-        m_file = std::filesystem::temp_directory_path() / ("mantissa-data-test-" + std::to_string(getpid()) + ".csv");
+        m_file = std::filesystem::temp_directory_path() /
+                 ("mantissa-data-test-" + std::to_string(getpid()) + ".csv");
     }
     void TearDown() override { std::filesystem::remove(m_file); }
     Result<Dataset> load(const std::string& form, const std::string& text) {
@@ -104,18 +105,20 @@ struct Damage {
 
 TEST_F(DataFile, DamageIsNamed) {
     const std::string good = row("8", "0");
-    for (const Damage& damage : {Damage{"label", good + row("8", "10"), "line 2, column 65: 10 isn't a class from 0 to 9"},
-                                 Damage{"half label", good + row("8", "0.5"), "line 2, column 65: 0.5"},
-                                 Damage{"pixel", row("16.5", "0"), "line 1, column 1: 16.5 isn't a whole number from 0 to 16"},
-                                 Damage{"negative", row("-1", "0"), "line 1, column 1: -1"},
-                                 Damage{"word", good + row("x", "1"), "line 2"},
-                                 Damage{"cut", good + "8,8", "line 2"},
-                                 Damage{"empty", "", ""}}) {
+    for (const Damage& damage :
+         {Damage{"label", good + row("8", "10"), "line 2, column 65: 10 isn't a class from 0 to 9"},
+          Damage{"half label", good + row("8", "0.5"), "line 2, column 65: 0.5"},
+          Damage{"pixel", row("16.5", "0"), "line 1, column 1: 16.5 isn't a whole number from 0 to 16"},
+          Damage{"negative", row("-1", "0"), "line 1, column 1: -1"},
+          Damage{"word", good + row("x", "1"), "line 2"}, Damage{"cut", good + "8,8", "line 2"},
+          Damage{"empty", "", ""}}) {
         const auto result = load("digits", damage.text);
         ASSERT_FALSE(result.ok()) << damage.name;
         EXPECT_EQ(result.error().code, ErrorCode::InputOutput) << damage.name;
-        EXPECT_NE(result.error().message.find(damage.says), std::string::npos) << damage.name << ": " << result.error().message;
-        EXPECT_NE(result.error().message.find(m_file.filename()), std::string::npos) << result.error().message;
+        EXPECT_NE(result.error().message.find(damage.says), std::string::npos)
+            << damage.name << ": " << result.error().message;
+        EXPECT_NE(result.error().message.find(m_file.filename()), std::string::npos)
+            << result.error().message;
     }
 }
 
@@ -133,7 +136,8 @@ TEST(Splits, DigitsGive1437And360InProportion) {
     ASSERT_TRUE(split.ok());
     EXPECT_EQ(split->training.size(0), 1437);
     EXPECT_EQ(split->validation.size(0), 360);
-    const auto all = torch::bincount(dataset->labels), held = torch::bincount(dataset->labels.index_select(0, split->validation));
+    const auto all = torch::bincount(dataset->labels),
+               held = torch::bincount(dataset->labels.index_select(0, split->validation));
     for (int digit = 0; digit < 10; ++digit) {
         EXPECT_NEAR(held[digit].item<double>(), 360.0 / 1797 * all[digit].item<double>(), 1.0) << digit;
     }
@@ -147,8 +151,10 @@ TEST(Splits, DigitsGive1437And360InProportion) {
 
 TEST(Splits, SeedDecides) {
     const auto dataset = load_dataset(named("breast-cancer"));
-    EXPECT_TRUE(torch::equal(split_dataset(*dataset, 0.2, 5)->validation, split_dataset(*dataset, 0.2, 5)->validation));
-    EXPECT_FALSE(torch::equal(split_dataset(*dataset, 0.2, 5)->validation, split_dataset(*dataset, 0.2, 6)->validation));
+    EXPECT_TRUE(torch::equal(split_dataset(*dataset, 0.2, 5)->validation,
+                             split_dataset(*dataset, 0.2, 5)->validation));
+    EXPECT_FALSE(torch::equal(split_dataset(*dataset, 0.2, 5)->validation,
+                              split_dataset(*dataset, 0.2, 6)->validation));
     EXPECT_EQ(split_dataset(*dataset, 0, 5)->validation.size(0), 0);
     EXPECT_EQ(split_dataset(*dataset, 0, 5)->training.size(0), 569);
     EXPECT_EQ(split_dataset(*dataset, 1.0, 5).error().code, ErrorCode::BadPlan);

@@ -42,7 +42,8 @@ TEST_P(CudaSupport, FollowsTheCapability) {
     EXPECT_EQ(decide_support(device, Precision::Bf16, false).support, expected.bf16);
     EXPECT_EQ(decide_support(device, Precision::Fp8, false).support, expected.fp8);
     for (const Precision mode : all_precisions) {
-        const SupportAnswer answer = decide_support(device, mode, false), asked = decide_support(device, mode, true);
+        const SupportAnswer answer = decide_support(device, mode, false),
+                            asked = decide_support(device, mode, true);
         EXPECT_EQ(answer.allowed, answer.support == Support::Native);
         EXPECT_EQ(asked.allowed, asked.support != Support::Unsupported);
         EXPECT_NE(answer.reason.find("cuda:0 (A GPU)"), std::string::npos);
@@ -51,16 +52,16 @@ TEST_P(CudaSupport, FollowsTheCapability) {
         }
     }
 }
-INSTANTIATE_TEST_SUITE_P(
-    Capabilities, CudaSupport,
-    testing::Values(Case{6, 1, Support::Emulated, Support::Emulated, Support::Unsupported},
-                    Case{7, 0, Support::Native, Support::Emulated, Support::Unsupported},
-                    Case{7, 5, Support::Native, Support::Emulated, Support::Unsupported},
-                    Case{8, 0, Support::Native, Support::Native, Support::Unsupported},
-                    Case{8, 6, Support::Native, Support::Native, Support::Unsupported},
-                    Case{8, 9, Support::Native, Support::Native, Support::Native},
-                    Case{9, 0, Support::Native, Support::Native, Support::Native},
-                    Case{10, 0, Support::Native, Support::Native, Support::Native}));
+INSTANTIATE_TEST_SUITE_P(Capabilities, CudaSupport,
+                         testing::Values(Case{6, 1, Support::Emulated, Support::Emulated,
+                                              Support::Unsupported},
+                                         Case{7, 0, Support::Native, Support::Emulated, Support::Unsupported},
+                                         Case{7, 5, Support::Native, Support::Emulated, Support::Unsupported},
+                                         Case{8, 0, Support::Native, Support::Native, Support::Unsupported},
+                                         Case{8, 6, Support::Native, Support::Native, Support::Unsupported},
+                                         Case{8, 9, Support::Native, Support::Native, Support::Native},
+                                         Case{9, 0, Support::Native, Support::Native, Support::Native},
+                                         Case{10, 0, Support::Native, Support::Native, Support::Native}));
 
 TEST(CpuSupport, EmulatedModesAreAllowedAndNamed) {
     for (const Precision mode : {Precision::Fp16, Precision::Bf16}) {
@@ -101,7 +102,8 @@ TEST(CpuSupport, Fp8OnlyWhenEmulationIsAllowed) {
 
 TEST(CpuFacts, FromTheKernelsTexts) {
     const char* cpuinfo =
-        "processor\t: 0\nmodel name\t: Some Xeon @ 2.0GHz\nflags\t\t: fpu avx2 avx512f avx512bw avx512vl avx512_bf16 amx_bf16\n\n"
+        "processor\t: 0\nmodel name\t: Some Xeon @ 2.0GHz\nflags\t\t: fpu avx2 avx512f avx512bw avx512vl "
+        "avx512_bf16 amx_bf16\n\n"
         "processor\t: 1\nmodel name\t: Some Xeon @ 2.0GHz\nflags\t\t: fpu\n";
     const DeviceFacts facts = parse_cpu_facts(cpuinfo, "MemTotal:       16384 kB\nMemFree: 1 kB\n", "");
     EXPECT_EQ(facts.name, "Some Xeon @ 2.0GHz, 2 cores");
@@ -178,7 +180,8 @@ TEST(Choice, EmulatedBf16OnAnOldGpuOnlyWhenAllowed) {
 
 TEST(Choice, Fp8IsNotBuiltEvenWhereItIsNative) {
     EXPECT_EQ(choose_device(with_gpu(9, 0), "auto", Precision::Fp8, false).error().code, ErrorCode::NotBuilt);
-    EXPECT_EQ(choose_device(with_gpu(8, 0), "auto", Precision::Fp8, true).error().code, ErrorCode::UnsupportedPrecision);
+    EXPECT_EQ(choose_device(with_gpu(8, 0), "auto", Precision::Fp8, true).error().code,
+              ErrorCode::UnsupportedPrecision);
     EXPECT_EQ(choose_device(with_gpu(8, 0), "cpu", Precision::Fp8, true).error().code, ErrorCode::NotBuilt);
 }
 
@@ -196,7 +199,8 @@ TEST(Choice, MissingDeviceSaysWhyAndWhatThereIs) {
     DeviceList unloaded = with_gpu(9, 0);
     unloaded.cuda_is_loaded = false;
     EXPECT_EQ(choose_device(unloaded, "auto", Precision::Fp16, false)->device.id, "cpu");
-    EXPECT_EQ(choose_device(unloaded, "cuda:0", Precision::Fp16, false).error().code, ErrorCode::UnsupportedDevice);
+    EXPECT_EQ(choose_device(unloaded, "cuda:0", Precision::Fp16, false).error().code,
+              ErrorCode::UnsupportedDevice);
 }
 
 TEST(Memory, CountsTensorsToTheByte) {

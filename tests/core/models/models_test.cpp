@@ -40,12 +40,14 @@ TEST(Models, SameIdsAndModulesAsTheCatalogue) {
 class InitialWeights : public testing::TestWithParam<const char*> {};
 
 TEST_P(InitialWeights, ArePythons) {
-    const auto reference = nlohmann::json::parse(std::ifstream(MANTISSA_TEST_DATA "/core/models/reference_models.json"));
+    const auto reference =
+        nlohmann::json::parse(std::ifstream(MANTISSA_TEST_DATA "/core/models/reference_models.json"));
     const auto& expected = reference["models"][GetParam()];
     const auto model = made(GetParam(), reference["seed"]);
     const auto parameters = model->parameters();
     ASSERT_EQ(parameters.size(), expected["parameters"].size());
-    for (std::size_t i = 0; i < parameters.size(); ++i) EXPECT_EQ(digest(parameters[i].detach()), expected["parameters"][i]) << i;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        EXPECT_EQ(digest(parameters[i].detach()), expected["parameters"][i]) << i;
     const torch::NoGradGuard no_grad;
     const auto input = torch::ones({4, 64}) * torch::arange(1, 5).unsqueeze(1);
     const auto sums = model->forward(input).to(torch::kDouble).sum(1);
@@ -54,7 +56,8 @@ TEST_P(InitialWeights, ArePythons) {
         EXPECT_NEAR(sums[i].item<double>(), value, 1e-4 * std::abs(value) + 1e-4) << i;
     }
 }
-INSTANTIATE_TEST_SUITE_P(Catalogue, InitialWeights, testing::Values("mlp", "cnn", "linear", "squares", "gated"));
+INSTANTIATE_TEST_SUITE_P(Catalogue, InitialWeights,
+                         testing::Values("mlp", "cnn", "linear", "squares", "gated"));
 
 class Names : public OutputWatch {
   public:
@@ -78,8 +81,8 @@ TEST(Models, ToldInTheOrderOfComputation) {
         const WatchScope scope(names);
         model->forward(torch::ones({2, 64}));
     }
-    EXPECT_EQ(names.seen, (std::vector<std::string>{"inlet", "gate.value", "gate.opening", "gate.mul", "gate.down", "gate", "norm",
-                                                    "head"}));
+    EXPECT_EQ(names.seen, (std::vector<std::string>{"inlet", "gate.value", "gate.opening", "gate.mul",
+                                                    "gate.down", "gate", "norm", "head"}));
     model->forward(torch::ones({2, 64}));
     EXPECT_EQ(names.seen.size(), 8u);  // nobody watches any more
     EXPECT_EQ(ModuleScope::current(), "");
@@ -93,7 +96,8 @@ TEST(Models, IslandRunsInFp32AndItsNeighboursDoNot) {
     const AutocastScope autocast(at::kCPU, at::kHalf);
     model->forward(torch::ones({2, 64}));
     EXPECT_EQ(names.type_of("inlet"), at::kHalf);
-    for (const char* name : {"gate.value", "gate.mul", "gate.down", "gate"}) EXPECT_EQ(names.type_of(name), at::kFloat) << name;
+    for (const char* name : {"gate.value", "gate.mul", "gate.down", "gate"})
+        EXPECT_EQ(names.type_of(name), at::kFloat) << name;
     EXPECT_EQ(names.type_of("head"), at::kHalf);
     EXPECT_TRUE(is_inside_autocast(at::kCPU));
 }

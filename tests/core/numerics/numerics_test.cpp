@@ -36,7 +36,8 @@ TEST(OpCounter, CountsMultiplyAddsOfALinearLayer) {
     EXPECT_EQ(forward->multiply_adds, 7 * 3 * 5);
     EXPECT_EQ(forward->calls, 1);
     EXPECT_EQ(forward->step, 4);
-    const OpDtypeRow* backward = find(rows, "backward", "mm", "float32");  // the weight's; the input needs none
+    const OpDtypeRow* backward =
+        find(rows, "backward", "mm", "float32");  // the weight's; the input needs none
     ASSERT_NE(backward, nullptr);
     EXPECT_EQ(backward->multiply_adds, 7 * 3 * 5);
     EXPECT_EQ(counter.totals().multiply_adds, 2 * 7 * 3 * 5);

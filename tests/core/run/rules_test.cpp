@@ -59,12 +59,14 @@ TEST_F(Training, RecordsEnvironmentAndMetaBeforeTheFirstStep) {
     EXPECT_EQ(run.meta.at("requested"), "bf16");
     EXPECT_EQ(run.meta.at("effective"), "bf16");
     EXPECT_EQ(run.meta.at("planned_steps"), "3");
+    EXPECT_EQ(run.meta.at("on_nonfinite"), "stop");
+    EXPECT_EQ(run.meta.at("process_id"), std::to_string(getpid()));
     EXPECT_EQ(run.meta.count("final_scale"), 0u);
     EXPECT_FALSE(run.rows.steps.front().loss_scale.has_value());
 }
 
-// The four hashes agree between modes and runs: a comparison of them is fair. ctest gives each case a process of its own, so the
-// values of the other mode come from the plan alone.
+// The four hashes agree between modes and runs: a comparison of them is fair. ctest gives each case a process
+// of its own, so the values of the other mode come from the plan alone.
 void expect_same_hashes(Training&, const Trained& run, const Trained& again) {
     EXPECT_EQ(run.environment["hashes"], again.environment["hashes"]);
     ASSERT_EQ(run.rows.steps.size(), again.rows.steps.size());
@@ -88,7 +90,8 @@ TEST_F(Training, AnotherSeedGivesAnotherStateAndOrder) {
     plan.training.seed += 1;
     const Json other = train(plan).environment["hashes"];
     EXPECT_EQ(first["data"], other["data"]);
-    for (const char* name : {"initial_state", "sample_order", "plan"}) EXPECT_NE(first[name], other[name]) << name;
+    for (const char* name : {"initial_state", "sample_order", "plan"})
+        EXPECT_NE(first[name], other[name]) << name;
 }
 
 TEST_F(Training, OpRowsProveThatTheModeIsOn) {
@@ -96,8 +99,10 @@ TEST_F(Training, OpRowsProveThatTheModeIsOn) {
     std::int64_t forward_half = 0, backward_half = 0;
     for (const OpDtypeRow& row : run.rows.op_dtypes) {
         EXPECT_EQ(row.step, 0);
-        if (row.op == "addmm" && row.phase == "forward" && row.dtype == "bfloat16") forward_half = row.multiply_adds;
-        if (row.op == "mm" && row.phase == "backward" && row.dtype == "bfloat16") backward_half = row.multiply_adds;
+        if (row.op == "addmm" && row.phase == "forward" && row.dtype == "bfloat16")
+            forward_half = row.multiply_adds;
+        if (row.op == "mm" && row.phase == "backward" && row.dtype == "bfloat16")
+            backward_half = row.multiply_adds;
     }
     // 32 samples, 64-128-10: forward both layers; backward both weights and the inner input.
     EXPECT_EQ(forward_half, 32 * (64 * 128 + 128 * 10));
@@ -192,6 +197,8 @@ TEST_F(Training, SingleStepsWhilePaused) {
     const Trained run = train(preset("digits-mlp", Precision::No, 50));
     EXPECT_EQ(run.rows.steps.size(), 2u);
     EXPECT_EQ(run.end.state, RunState::Stopped);
+    ASSERT_FALSE(run.rows.evaluations.empty());
+    EXPECT_EQ(run.rows.evaluations.back().step, 2);  // what was reached is still evaluated
     std::set<std::string> states;
     for (const StateRow& row : run.rows.states) states.insert(to_string(row.state));
     EXPECT_TRUE(states.count("paused"));
@@ -230,7 +237,8 @@ TEST_F(Training, NaiveLossBreaksTheControlAndIsNamed) {
     EXPECT_TRUE(run.rows.steps.back().skipped);
     const auto incidents = run.incidents("log_of_zero");
     for (const IncidentRow& row : run.rows.incidents) {
-        SCOPED_TRACE(row.phase + " " + row.kind + " " + row.module + "." + row.op + " " + row.tensor + " " + row.detail_json);
+        SCOPED_TRACE(row.phase + " " + row.kind + " " + row.module + "." + row.op + " " + row.tensor + " " +
+                     row.detail_json);
         EXPECT_EQ(row.kind, "log_of_zero");
     }
     ASSERT_EQ(incidents.size(), 1u) << run.end.reason;
@@ -302,7 +310,8 @@ TEST_F(Training, ProbingSkipsAreToldFromFaultsAndHoldTheScheduler) {
     EXPECT_LE(first_applied, 18);
     EXPECT_EQ(faults, 0);
     std::int64_t skips_before_drop = 0;
-    for (const StepRow& row : run.rows.steps) skips_before_drop += row.step < first_low && row.skipped ? 1 : 0;
+    for (const StepRow& row : run.rows.steps)
+        skips_before_drop += row.step < first_low && row.skipped ? 1 : 0;
     EXPECT_EQ(first_low, 100 + skips_before_drop);
     EXPECT_EQ(run.rows.steps.back().applied_step, 130 - skips);
     EXPECT_GT(std::stod(run.meta.at("final_scale")), 1.0);
@@ -324,7 +333,8 @@ TEST_F(Training, DamagedDataNamesLineAndColumn) {
 }
 
 TEST_F(Training, TrialMeasuresThisModel) {
-    const auto report = mantissa_engine_api()->trial(preset("gated-overflow", Precision::No), Precision::Bf16);
+    const auto report =
+        mantissa_engine_api()->trial(preset("gated-overflow", Precision::No), Precision::Bf16);
     ASSERT_TRUE(report.ok());
     EXPECT_TRUE(report->runs);
     EXPECT_TRUE(report->loss_finite && report->outputs_finite);
@@ -339,7 +349,8 @@ TEST_F(Training, TrialMeasuresThisModel) {
 }
 
 TEST_F(Training, TrialSeesTheOverflow) {
-    const auto report = mantissa_engine_api()->trial(preset("cancer-overflow", Precision::No), Precision::Fp16);
+    const auto report =
+        mantissa_engine_api()->trial(preset("cancer-overflow", Precision::No), Precision::Fp16);
     ASSERT_TRUE(report.ok());
     EXPECT_TRUE(report->runs);
     EXPECT_FALSE(report->loss_finite);

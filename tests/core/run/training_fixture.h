@@ -1,5 +1,6 @@
 #pragma once
-// Trains a plan through the engine module's own table of functions, in a run folder of its own, and reads the recording back.
+// Trains a plan through the engine module's own table of functions, in a run folder of its own, and reads the
+// recording back.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -43,7 +44,8 @@ struct Trained {
         }
         return found;
     }
-    [[nodiscard]] std::optional<double> last(const std::string& metric, const std::string& precision = "fp32") const {
+    [[nodiscard]] std::optional<double> last(const std::string& metric,
+                                             const std::string& precision = "fp32") const {
         std::optional<double> value;
         for (const EvaluationRow& row : rows.evaluations) {
             if (row.metric == metric && row.precision == precision) value = row.value;
@@ -60,7 +62,8 @@ class Training : public testing::Test {
     }
     void TearDown() override { std::filesystem::remove_all(m_runs); }
 
-    static RunPlan preset(const std::string& id, Precision mode, std::optional<std::int64_t> max_steps = std::nullopt) {
+    static RunPlan preset(const std::string& id, Precision mode,
+                          std::optional<std::int64_t> max_steps = std::nullopt) {
         const auto found = load_preset(id);
         EXPECT_TRUE(found.ok());
         const auto layer = preset_layer(*found);
@@ -114,7 +117,8 @@ class Training : public testing::Test {
         ASSERT_TRUE(rows.ok());
         trained.rows = std::move(*rows);
         trained.meta = *(*reader)->meta();
-        trained.environment = nlohmann::json::parse(std::ifstream(trained.folder.environment()), nullptr, false);
+        trained.environment =
+            nlohmann::json::parse(std::ifstream(trained.folder.environment()), nullptr, false);
         trained.summary = *summarize_run(trained.folder.path);
     }
 };

@@ -16,13 +16,25 @@ void expect_healthy(const Trained& run, std::int64_t steps) {
 }
 
 // The length of a comparison for the cnn; the perceptron takes longer for the same accuracy.
-TEST_F(Training, DigitsCnnLearnsInNo) { expect_healthy(train(preset("digits-cnn", Precision::No, 300)), 300); }
-TEST_F(Training, DigitsCnnLearnsInFp16) { expect_healthy(train(preset("digits-cnn", Precision::Fp16, 300)), 300); }
-TEST_F(Training, DigitsCnnLearnsInBf16) { expect_healthy(train(preset("digits-cnn", Precision::Bf16, 300)), 300); }
+TEST_F(Training, DigitsCnnLearnsInNo) {
+    expect_healthy(train(preset("digits-cnn", Precision::No, 300)), 300);
+}
+TEST_F(Training, DigitsCnnLearnsInFp16) {
+    expect_healthy(train(preset("digits-cnn", Precision::Fp16, 300)), 300);
+}
+TEST_F(Training, DigitsCnnLearnsInBf16) {
+    expect_healthy(train(preset("digits-cnn", Precision::Bf16, 300)), 300);
+}
 
-TEST_F(Training, DigitsMlpLearnsInNo) { expect_healthy(train(preset("digits-mlp", Precision::No, 600)), 600); }
-TEST_F(Training, DigitsMlpLearnsInFp16) { expect_healthy(train(preset("digits-mlp", Precision::Fp16, 600)), 600); }
-TEST_F(Training, DigitsMlpLearnsInBf16) { expect_healthy(train(preset("digits-mlp", Precision::Bf16, 600)), 600); }
+TEST_F(Training, DigitsMlpLearnsInNo) {
+    expect_healthy(train(preset("digits-mlp", Precision::No, 600)), 600);
+}
+TEST_F(Training, DigitsMlpLearnsInFp16) {
+    expect_healthy(train(preset("digits-mlp", Precision::Fp16, 600)), 600);
+}
+TEST_F(Training, DigitsMlpLearnsInBf16) {
+    expect_healthy(train(preset("digits-mlp", Precision::Bf16, 600)), 600);
+}
 
 TEST_F(Training, CancerOverflowsInFp16AtEveryStep) {
     const Trained run = train(preset("cancer-overflow", Precision::Fp16));
@@ -52,8 +64,12 @@ void expect_cancer_learns(const Trained& run) {
     EXPECT_LT(run.rows.steps.back().loss, run.rows.steps.front().loss / 100);
     EXPECT_GE(*run.last("accuracy"), 0.80);
 }
-TEST_F(Training, CancerLearnsInNo) { expect_cancer_learns(train(preset("cancer-overflow", Precision::No))); }
-TEST_F(Training, CancerLearnsInBf16) { expect_cancer_learns(train(preset("cancer-overflow", Precision::Bf16))); }
+TEST_F(Training, CancerLearnsInNo) {
+    expect_cancer_learns(train(preset("cancer-overflow", Precision::No)));
+}
+TEST_F(Training, CancerLearnsInBf16) {
+    expect_cancer_learns(train(preset("cancer-overflow", Precision::Bf16)));
+}
 
 TEST_F(Training, GatedBreaksLateInFp16AndIsNamed) {
     const Trained run = train(preset("gated-overflow", Precision::Fp16));
@@ -81,8 +97,12 @@ void expect_gated_lives(const Trained& run) {
     EXPECT_TRUE(run.nonfinite_steps().empty());
     EXPECT_GE(*run.last("accuracy"), 0.94);
 }
-TEST_F(Training, GatedLivesInNo) { expect_gated_lives(train(preset("gated-overflow", Precision::No))); }
-TEST_F(Training, GatedLivesInBf16) { expect_gated_lives(train(preset("gated-overflow", Precision::Bf16))); }
+TEST_F(Training, GatedLivesInNo) {
+    expect_gated_lives(train(preset("gated-overflow", Precision::No)));
+}
+TEST_F(Training, GatedLivesInBf16) {
+    expect_gated_lives(train(preset("gated-overflow", Precision::Bf16)));
+}
 
 TEST_F(Training, GatedLivesInFp16WithTheGateInFp32) {
     RunPlan plan = preset("gated-overflow", Precision::Fp16);
