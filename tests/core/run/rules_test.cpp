@@ -274,7 +274,7 @@ TEST_F(Training, PauseWaitsAtTheBadStep) {
     RunPlan plan = preset("gated-overflow", Precision::Fp16);
     plan.on_nonfinite = OnNonfinite::Pause;
     std::jthread later([this] {
-        std::this_thread::sleep_for(std::chrono::seconds(6));
+        for (int i = 0; i < 900 && !is_paused(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
         m_control.post(ControlCommand::Stop);
     });
     const Trained run = train(plan);

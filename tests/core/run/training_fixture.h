@@ -106,6 +106,16 @@ class Training : public testing::Test {
         return end.ok() ? Error{} : end.error();
     }
 
+    /// The recording of the only run says that it waits.
+    [[nodiscard]] bool is_paused() const {
+        const auto folders = list_run_folders(m_runs);
+        if (!folders || folders->empty()) return false;
+        auto reader = RunReader::open(folders->front().path);
+        if (!reader) return false;
+        const auto rows = (*reader)->read_new();
+        return rows && !rows->states.empty() && rows->states.back().state == RunState::Paused;
+    }
+
     RunControl m_control;
     std::filesystem::path m_runs;
 
