@@ -4,9 +4,9 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "program.h"
+#include "tests/support/processes.h"
 
 namespace mantissa::system_test {
 namespace {
@@ -94,13 +94,8 @@ TEST(CliInterrupt, TheRunOutlivesTheProgramThatStartedItAndCanBeStoppedByAnother
 
 /// The worker process of the home's only run, by its command line.
 pid_t worker_of(const Home& home) {
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-        std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-        const std::string line((std::istreambuf_iterator<char>(file)), {});
-        if (line.find(std::string("worker") + '\0' + home.runs().string()) != std::string::npos)
-            return static_cast<pid_t>(std::stol(entry.path().filename().string()));
-    }
-    return -1;
+    const auto found = test::processes_with(std::string("worker") + '\0' + home.runs().string());
+    return found.empty() ? -1 : found.front();
 }
 
 TEST(CliInterrupt, ASecondCtrlCKillsAWorkerThatHangs) {

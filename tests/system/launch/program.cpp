@@ -10,6 +10,7 @@
 
 #include "launch/child_process.h"
 #include "launch/run_lookup.h"
+#include "tests/support/processes.h"
 
 namespace mantissa::test {
 
@@ -17,18 +18,6 @@ namespace {
 std::string content(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-/// Pids whose command line holds the text.
-std::vector<pid_t> processes_with(const std::string& text) {
-    std::vector<pid_t> found;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-        const std::string name = entry.path().filename();
-        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        if (content(entry.path() / "cmdline").find(text) != std::string::npos)
-            found.push_back(std::stoi(name));
-    }
-    return found;
 }
 }  // namespace
 
