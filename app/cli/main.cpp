@@ -1,6 +1,7 @@
 // mantissa: command line and worker. No Qt, no torch.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 
 #include "base/version.h"
@@ -34,6 +35,7 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error, int argc,
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write that met it, for every verb
     CLI::App program("Mantissa: mixed-precision training, compared and explained", "mantissa");
     program.require_subcommand(1);
     program.set_version_flag("--version", std::string("mantissa ") + mantissa::version);

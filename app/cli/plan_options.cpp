@@ -131,6 +131,8 @@ Result<PlanLayer> PlanOptions::flag_layer() const {
             return Error{ErrorCode::Usage,
                          given.flag + " and --set " + given.path + " say the same thing twice",
                          "give one of the two"};
+        if (given.path == "modes" && given.text.empty())
+            return Error{ErrorCode::BadPlan, "--modes names no mode", "for example --modes no,fp16,bf16"};
         if (auto set = layer.set_text(given.path, given.text, given.flag); !set) return set.error();
     }
     if (m_cpu)

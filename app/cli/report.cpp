@@ -39,7 +39,7 @@ void add_report(CLI::App& program, int& result) {
                      "a run folder, the name of a run or comparison (or its beginning), or last")
         ->required();
     verb->add_option("-o,--output", options->output, "file to write (else report.html in the folder)");
-    verb->add_option("--lang", options->language, "en, zh (else that of the locale)");
+    add_language(*verb, options->language);
     verb->add_option("--runs-dir,--runs_dir", options->runs_dir, "folder of the runs");
     verb->add_flag("--json", options->json, "as one JSON object");
     verb->callback([options, &result] { result = write_report(*options); });

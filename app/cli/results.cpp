@@ -41,12 +41,6 @@ std::string optional_number(const std::optional<double>& value, int significant 
     return value ? readable_number(*value, significant) : "–";
 }
 
-std::string metric_text(const RunSummary& run) {
-    if (!run.metric) return "–";
-    return run.metric_name == "accuracy" ? readable_percent(*run.metric)
-                                         : run.metric_name + " " + readable_number(*run.metric, 4);
-}
-
 std::string memory_text(const RunSummary& run, const RunSummary* control) {
     if (run.memory_peak_bytes <= 0) return "–";
     const std::string size = readable_bytes(static_cast<std::uint64_t>(run.memory_peak_bytes));
@@ -137,6 +131,12 @@ Json verdicts_json(const std::vector<Verdict>& verdicts) {
 }
 
 }  // namespace
+
+std::string metric_text(const RunSummary& run) {
+    if (!run.metric) return "–";
+    return run.metric_name == "accuracy" ? readable_percent(*run.metric)
+                                         : run.metric_name + " " + readable_number(*run.metric, 4);
+}
 
 Result<JobResult> load_result(const std::filesystem::path& job_folder, const std::string& language) {
     JobResult result;

@@ -1,7 +1,9 @@
 #include "run_argument.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "judge/texts.h"
 #include "plan/nearest.h"
 #include "record/comparison_record.h"
 #include "record/run_folder.h"
@@ -34,7 +36,22 @@ Result<std::vector<fs::path>> all_folders(const fs::path& runs) {
     return folders;
 }
 
+/// An empty sentence is a yes, as CLI11 wants it. zh_CN means zh.
+std::string refuse_language(const std::string& asked) {
+    const std::string stem = asked.substr(0, asked.find_first_of("_-.@"));
+    const auto& known = text_languages();
+    if (asked.empty() || std::find(known.begin(), known.end(), stem) != known.end()) return "";
+    return "there are no texts in \"" + asked.substr(0, 40) + "\"; use " + join_names(known);
+}
+
 }  // namespace
+
+void add_language(CLI::App& verb, std::string& language) {
+    verb.add_option(
+            "--lang", language,
+            "language of verdicts and report: " + join_names(text_languages()) + " (else that of the locale)")
+        ->check(CLI::Validator(refuse_language, ""));
+}
 
 Result<fs::path> find_run(const std::string& argument, const fs::path& runs) {
     std::error_code ignored;

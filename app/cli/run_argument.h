@@ -4,7 +4,14 @@
 
 #include "base/result.h"
 
+namespace CLI {
+class App;
+}
+
 namespace mantissa::cli {
+
+/// `--lang`: a language of the catalogue, or nothing for that of the locale; another one is refused.
+void add_language(CLI::App& verb, std::string& language);
 
 /// The folder that RUN means: a path, the name of a run or comparison below `runs`, a beginning of one that
 /// fits only once, or "last" for the newest. Errors name the nearest.

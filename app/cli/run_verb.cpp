@@ -14,6 +14,7 @@
 #include "output.h"
 #include "preflight.h"
 #include "results.h"
+#include "run_argument.h"
 #include "signals.h"
 
 namespace mantissa::cli {
@@ -75,8 +76,7 @@ void add_run_options(CLI::App& verb, RunOptions& options, PlanUse use) {
                     "folder of the runs (else MANTISSA_RUNS_DIR, else $XDG_DATA_HOME/mantissa/runs)");
     verb.add_flag("--json", options.json, "the result as one JSON object on standard output");
     verb.add_flag("-q,--quiet", options.quiet, "no progress and no log");
-    verb.add_option("--lang", options.language,
-                    "language of verdicts and report: en, zh (else that of the locale)");
+    add_language(verb, options.language);
     if (use == PlanUse::Compare)
         verb.add_flag("--strict", options.strict, "exit code 4 when a run was stopped by a non-finite value");
 }

@@ -12,6 +12,7 @@
 #include "record/comparison_record.h"
 #include "record/run_folder.h"
 #include "record/run_summary.h"
+#include "results.h"
 #include "run_argument.h"
 #include "runs_show.h"
 #include "table.h"
@@ -49,8 +50,7 @@ int list_runs(const RunsOptions& options) {
         table.add_row({run->started_ns > 0 ? readable_time(run->started_ns) : "–",
                        folder.path.filename().string(), to_string(run->mode), to_string(run->state),
                        std::to_string(run->applied_steps) + "/" + std::to_string(run->steps),
-                       run->final_loss ? readable_number(*run->final_loss, 4) : "–",
-                       run->metric ? run->metric_name + " " + readable_number(*run->metric, 4) : "–"});
+                       run->final_loss ? readable_number(*run->final_loss, 4) : "–", metric_text(*run)});
     }
     const auto comparisons = list_comparisons(runs);
     if (options.json) {
@@ -111,7 +111,7 @@ void add_runs(CLI::App& program, int& result) {
     auto* show = verb->add_subcommand(
         "show", "One run or comparison: result, verdicts, and where its settings came from");
     add_common(*show, *options, true);
-    show->add_option("--lang", options->language, "en, zh");
+    add_language(*show, options->language);
     show->callback([options, &result] {
         const auto folder = find_run(options->run, runs_folder(options->runs_dir));
         result = folder ? show_run(*folder, text_language(options->language), options->json)

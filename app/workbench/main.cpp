@@ -1,6 +1,7 @@
 // The workbench: one window. Without a display it ends with 69 and says what to run in the terminal instead.
 #include <QApplication>
 #include <QTimer>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -81,6 +82,7 @@ int runWindow(QApplication& application, const WindowOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write that met it
     QStringList arguments;
     for (int i = 1; i < argc; ++i) {
         arguments << QString::fromLocal8Bit(argv[i]);

@@ -132,7 +132,15 @@ Result<nlohmann::json> parse_json_text(std::string_view text) {
     } catch (const Json::parse_error& error) {
         return not_json(text, error);
     } catch (const Json::exception& error) {
-        return Error{ErrorCode::BadPlan, std::string("a number in it is too large: ") + error.what(), ""};
+        // The only other error of its parser: "… number overflow parsing '1e999'".
+        const std::string reason = error.what();
+        const auto quote = reason.find('\'');
+        return Error{
+            ErrorCode::BadPlan,
+            quote == std::string::npos
+                ? "a number in it is too large"
+                : "the number " + reason.substr(quote + 1, reason.size() - quote - 2) + " is too large",
+            "numbers go up to 1.8e308"};
     }
 }
 

@@ -48,6 +48,15 @@ Error from(const std::string& detail, const Error& error) {
     return {error.code, detail + ": " + error.message, error.hint};
 }
 
+// An argument of a program is any bytes; a plan is JSON.
+bool is_utf8(const Json& value) {
+    try {
+        return !value.dump().empty();
+    } catch (const Json::type_error&) {
+        return false;
+    }
+}
+
 struct Candidate {
     ValueSource source;
     std::string detail;
@@ -228,8 +237,11 @@ Result<void> PlanLayer::set_text(const std::string& path, std::string_view text,
     const Json value = value_from_text(*field, text);
     RunPlan scratch;
     if (auto checked = field->set(*field, scratch, value); !checked) return from(detail, checked.error());
+    if (!is_utf8(value))
+        return from(detail, {ErrorCode::BadPlan, field->path + " is " + codec::shown(value) + ", not UTF-8",
+                             "write it in UTF-8"});
     std::erase_if(values, [field](const LayerValue& old) { return old.path == field->path; });
-    values.push_back({field->path, value.dump(-1, ' ', false, Json::error_handler_t::replace), detail});
+    values.push_back({field->path, value.dump(), detail});
     return {};
 }
 
@@ -238,7 +250,13 @@ Result<void> PlanLayer::set_assignment(std::string_view assignment) {
     if (equals == std::string_view::npos || equals == 0)
         return Error{ErrorCode::BadPlan, "--set: \"" + std::string(assignment) + "\" is not key=value",
                      "for example --set training.batch_size=64"};
-    return set_text(std::string(assignment.substr(0, equals)), assignment.substr(equals + 1), "--set");
+    const std::size_t before = values.size();
+    if (auto set =
+            set_text(std::string(assignment.substr(0, equals)), assignment.substr(equals + 1), "--set");
+        !set)
+        return set;
+    if (values.size() > before) return {};
+    return Error{ErrorCode::BadPlan, "--set: " + values.back().path + " is given twice", "give it once"};
 }
 
 Result<PlanLayer> plan_text_layer(std::string_view text, ValueSource source, const std::string& detail) {

@@ -4,6 +4,7 @@
 
 #include "base/numbers.h"
 #include "plan/catalogue.h"
+#include "plan/field_codec.h"
 #include "plan/nearest.h"
 #include "plan/plan_fields.h"
 #include "plan/plan_names.h"
@@ -141,11 +142,25 @@ void check_built(const RunPlan& plan, Issues& issues) {
         issues.not_built("checkpoint.resume_from", "runs start from their seed; leave it empty");
 }
 
+// A name stands in tables, in a terminal and in the report: one line, and not a page.
+void check_name(const std::string& name, Issues& issues) {
+    constexpr std::size_t longest = 200;
+    if (name.empty()) return issues.bad("name", "empty", "give the run a name");
+    const bool is_one_line = std::none_of(
+        name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+    if (is_one_line && name.size() <= longest) return;
+    const std::string why = is_one_line ? "of " + std::to_string(name.size()) + " bytes is too long"
+                                        : "holds a line break or another control character";
+    issues.found.push_back({"name",
+                            {ErrorCode::BadPlan, "the name " + codec::shown(name) + " " + why,
+                             "use one line of at most " + std::to_string(longest) + " bytes"}});
+}
+
 }  // namespace
 
 std::vector<PlanIssue> find_plan_issues(const RunPlan& plan) {
     Issues issues(plan);
-    if (plan.name.empty()) issues.bad("name", "empty", "give the run a name");
+    check_name(plan.name, issues);
     if (auto device = check_device_name(plan.device); !device)
         issues.found.push_back({"device", device.error()});
     check_model_and_data(plan, issues);

@@ -193,6 +193,10 @@ TEST(PlanSources, SetAssignments) {
     EXPECT_EQ(merged->plan.fp32_islands, (std::vector<std::string>{"gate", "head"}));
     EXPECT_TRUE(merged->plan.allow_emulated);
     EXPECT_EQ(merged->plan.name, "a=b");
+    EXPECT_EQ(sentence(layer.set_assignment("model.name=mlp")),
+              "--set: model.name is given twice — give it once");
+    EXPECT_EQ(sentence(layer.set_text("dataset.file", "\xff.csv", "--dataset")),
+              "--dataset: dataset.file is \"\xEF\xBF\xBD.csv\", not UTF-8 — write it in UTF-8");
     EXPECT_EQ(sentence(layer.set_assignment("training.seed")),
               "--set: \"training.seed\" is not key=value — for example --set training.batch_size=64");
     EXPECT_EQ(sentence(layer.set_assignment("seed=3")),

@@ -53,6 +53,19 @@ TEST(Validate, ContradictionsAreNamed) {
     EXPECT_EQ(verdict(R"({"name": ""})"), "name is empty — give the run a name");
 }
 
+TEST(Validate, ANameIsOneShortLine) {
+    EXPECT_EQ(verdict(R"({"name": "../a b/\u00fc \u540d"})"), "no error");
+    EXPECT_EQ(
+        verdict(R"({"name": "a\nb"})"),
+        "the name \"a\\nb\" holds a line break or another control character — use one line of at most 200 "
+        "bytes");
+    EXPECT_NE(verdict(R"({"name": "\u001b[31mred"})"), "no error");
+    EXPECT_NE(verdict(R"({"name": "a\u0000b"})"), "no error");
+    EXPECT_EQ(verdict("{\"name\": \"" + std::string(200, 'n') + "\"}"), "no error");
+    EXPECT_NE(verdict("{\"name\": \"" + std::string(201, 'n') + "\"}").find("of 201 bytes is too long"),
+              std::string::npos);
+}
+
 TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
     for (const char* text :
          {R"({"launch": {"scope": "ranks"}})", R"({"launch": {"scope": "join"}})",

@@ -41,17 +41,33 @@ TEST(CliBrokenWorld, ADamagedDataSet) {
     EXPECT_EQ(run["steps"], 0);
 }
 
+/// A limit on the size of files stands for the disk: it is inherited by supervisor and workers.
+Outcome run_with_file_limit(const Home& home, rlim_t bytes, const std::vector<std::string>& arguments) {
+    rlimit before{};
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    rlimit small = before;
+    small.rlim_cur = bytes;
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    auto outcome = home.run(arguments);
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    return outcome;
+}
+
+TEST(CliBrokenWorld, ADiskThatIsFullFromTheStart) {
+    const Home home;
+    for (const char* verb : {"train", "compare"})
+        for (const rlim_t bytes : {4'096, 40'000, 100'000}) {
+            const auto outcome = run_with_file_limit(home, bytes, {verb, "article-2", "--cpu"});
+            EXPECT_EQ(outcome.code, 6) << verb << ' ' << bytes << outcome.err;
+            EXPECT_THAT(outcome.err, HasSubstr("File too large")) << verb << ' ' << bytes;
+        }
+}
+
 TEST(CliBrokenWorld, AFullDiskEndsTheRunWithASentence) {
     const Home home;
-    // A limit on the size of files stands for the disk: it is inherited by supervisor and workers.
-    rlimit before{};
-    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    rlimit small = before;
-    small.rlim_cur = 400'000;
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-    const auto outcome =
-        home.run({"train", "digits-mlp", "--cpu", "--max-steps", "40000", "--set", "evaluation.every=0"});
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto outcome = run_with_file_limit(
+        home, 400'000,
+        {"train", "digits-mlp", "--cpu", "--max-steps", "40000", "--set", "evaluation.every=0"});
     EXPECT_EQ(outcome.code, 6) << outcome.err;
     const auto folders = home.run_folders();
     ASSERT_EQ(folders.size(), 1u);

@@ -24,6 +24,8 @@ TEST(CliPlanErrors, Modes) {
                    "fp16, bf16, fp8\n");
     expect_refused(home, {"compare", "digits-mlp", "--modes", "no,fp12", "--json"}, 2,
                    "mantissa: --modes: modes[1] is \"fp12\"\n          use one of: no, fp16, bf16, fp8\n");
+    expect_refused(home, {"compare", "digits-mlp", "--modes", ""}, 2,
+                   "mantissa: --modes names no mode\n          for example --modes no,fp16,bf16\n");
 }
 
 TEST(CliPlanErrors, GarbageInTheEnvironment) {

@@ -53,6 +53,23 @@ TEST(CliUsage, SlipsGetASentence) {
     EXPECT_EQ(home.run({"report", "no-such-run"}).code, 6);
 }
 
+TEST(CliUsage, ALanguageWithoutTextsIsRefused) {
+    const Home home;
+    for (const auto& verb : std::vector<std::vector<std::string>>{{"train", "digits-mlp"},
+                                                                  {"compare", "digits-mlp"},
+                                                                  {"runs", "show", "last"},
+                                                                  {"report", "last"}}) {
+        auto arguments = verb;
+        arguments.insert(arguments.end(), {"--lang", "fr"});
+        const auto refused = home.run(arguments);
+        EXPECT_EQ(refused.code, 2) << verb.front();
+        EXPECT_THAT(refused.err, HasSubstr("--lang: there are no texts in \"fr\"; use en, zh"))
+            << verb.front();
+    }
+    EXPECT_TRUE(home.run_folders().empty());
+    EXPECT_EQ(home.run({"report", "last", "--lang", "zh_CN.UTF-8"}).code, 6);  // there is only no run
+}
+
 TEST(CliUsage, ListsAreJson) {
     const Home home;
     const auto models = home.run({"models", "--json"});
