@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
     add_datasets(program, result);
     add_runs(program, result);
     add_report(program, result);
+    add_export(program, result);
     add_unbuilt_verbs(program, result);
     add_process_verbs(program, result);
     try {

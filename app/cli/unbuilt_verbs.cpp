@@ -19,8 +19,6 @@ constexpr UnbuiltVerb unbuilt[] = {
     {"replay", "repeat a bad step under other precisions",
      "`mantissa compare` shows which modes survive the same steps"},
     {"launch", "start several processes that train together", "`mantissa train` runs one process"},
-    {"export", "recordings as CSV, JSON or TensorBoard",
-     "`mantissa runs show RUN --json` prints the summary"},
     {"lessons", "lessons for a classroom",
      "the presets are small lessons: `mantissa compare gated-overflow`"}};
 

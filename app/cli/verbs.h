@@ -16,6 +16,7 @@ void add_models(CLI::App& program, int& result);
 void add_datasets(CLI::App& program, int& result);
 void add_runs(CLI::App& program, int& result);
 void add_report(CLI::App& program, int& result);
+void add_export(CLI::App& program, int& result);
 /// worker, supervise, trial: what this program starts of itself; hidden.
 void add_process_verbs(CLI::App& program, int& result);
 /// Verbs of the design that this version has not: listed, refused with a sentence.

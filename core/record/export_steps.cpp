@@ -129,28 +129,36 @@ std::string step_json_object(const StepRow& row) {
     return object + "}";
 }
 
-Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, std::ostream& out) {
+Result<void> for_each_step(const std::filesystem::path& run_folder,
+                           const std::function<bool(const StepRow&)>& take) {
     auto reader = RunReader::open(run_folder);
     if (!reader) return reader.error();
-    const bool csv = format == ExportFormat::Csv;
-    out << (csv ? step_csv_header() + "\n" : std::string("["));
-    bool first = true;
     for (;;) {
         const auto rows = (*reader)->read_new(piece);
         if (!rows) return rows.error();
-        for (const StepRow& row : rows->steps) {
-            if (csv) {
-                out << step_csv_line(row) << '\n';
-            } else {
-                out << (first ? "\n" : ",\n") << step_json_object(row);
-            }
-            first = false;
-        }
-        if (!out)
-            return Error{ErrorCode::InputOutput, "the export of " + run_folder.string() + " can't be written",
-                         ""};
-        if (rows->steps.size() < static_cast<std::size_t>(piece)) break;
+        for (const StepRow& row : rows->steps)
+            if (!take(row)) return {};
+        if (rows->steps.size() < static_cast<std::size_t>(piece)) return {};
     }
+}
+
+Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, std::ostream& out) {
+    const bool csv = format == ExportFormat::Csv;
+    bool first = true;
+    const auto begin = [&] {
+        if (first) out << (csv ? step_csv_header() + "\n" : std::string("["));
+    };
+    const auto read = for_each_step(run_folder, [&](const StepRow& row) {
+        begin();
+        if (csv)
+            out << step_csv_line(row) << '\n';
+        else
+            out << (first ? "\n" : ",\n") << step_json_object(row);
+        first = false;
+        return out.good();
+    });
+    if (!read) return read;
+    begin();
     if (!csv) out << (first ? "]\n" : "\n]\n");
     out.flush();
     if (!out)
@@ -159,15 +167,15 @@ Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat 
     return {};
 }
 
-Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format,
-                          const std::filesystem::path& file) {
+Result<void> export_to_file(const std::filesystem::path& file,
+                            const std::function<Result<void>(std::ostream&)>& write) {
     const std::filesystem::path part = file.string() + ".part";
     std::error_code ignored;
     {
         errno = 0;
         std::ofstream out(part, std::ios::binary | std::ios::trunc);
         if (!out) return write_error(file, errno);
-        if (auto written = export_steps(run_folder, format, out); !written) {
+        if (auto written = write(out); !written) {
             const int reason = errno;
             const bool disk = !out;
             out.close();
@@ -183,6 +191,12 @@ Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat 
         return write_error(file, error.value());
     }
     return {};
+}
+
+Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format,
+                          const std::filesystem::path& file) {
+    return export_to_file(file,
+                          [&](std::ostream& out) { return export_steps(run_folder, format, out); });
 }
 
 }  // namespace mantissa

@@ -2,6 +2,7 @@
 // A run's steps as a file: raw, one line or object a step, never decimated. CSV writes non-finite values as nan inf -inf and an
 // unmeasured one as an empty field; JSON writes "NaN" "+Inf" "-Inf" and null.
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -23,5 +24,9 @@ enum class ExportFormat { Csv, Json };
 Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, std::ostream& out);
 /// The same into a file; it appears under its name only when it is complete.
 Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, const std::filesystem::path& file);
+/// Any export into a file that appears under its name only when `write` has written all of it.
+Result<void> export_to_file(const std::filesystem::path& file, const std::function<Result<void>(std::ostream&)>& write);
+/// All steps of a recording in order, in pieces; stops when `take` returns false.
+Result<void> for_each_step(const std::filesystem::path& run_folder, const std::function<bool(const StepRow&)>& take);
 
 }  // namespace mantissa

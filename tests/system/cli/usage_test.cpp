@@ -26,7 +26,7 @@ TEST(CliUsage, HelpNamesEveryVerbAndWhatIsNotBuilt) {
 
 TEST(CliUsage, UnbuiltVerbsAreRefusedNotIgnored) {
     const Home home;
-    for (const char* verb : {"config", "test", "estimate-memory", "replay", "launch", "export", "lessons"}) {
+    for (const char* verb : {"config", "test", "estimate-memory", "replay", "launch", "lessons"}) {
         const auto refused = home.run({verb, "something", "--json"});
         EXPECT_EQ(refused.code, 2) << verb;
         EXPECT_EQ(refused.out, "") << verb;
@@ -51,6 +51,7 @@ TEST(CliUsage, SlipsGetASentence) {
     EXPECT_EQ(nothing.code, 6);
     EXPECT_THAT(nothing.err, HasSubstr("there is no run in "));
     EXPECT_EQ(home.run({"report", "no-such-run"}).code, 6);
+    EXPECT_EQ(home.run({"export", "no-such-run"}).code, 6);
 }
 
 TEST(CliUsage, ALanguageWithoutTextsIsRefused) {
