@@ -971,6 +971,10 @@
         <translation>此安装不含已录制的示例。</translation>
     </message>
     <message>
+        <source>The engine is still being built; your comparison starts by itself.</source>
+        <translation>引擎仍在编译，完成后会自动开始所选的对照。</translation>
+    </message>
+    <message>
         <source>The engine is still being built; the button waits for it.</source>
         <translation>引擎仍在编译，按钮会等它完成。</translation>
     </message>
@@ -1307,7 +1311,7 @@
         <translation>%1 · %2 个非有限</translation>
     </message>
     <message>
-        <source>skips: %1 probing · %2 faults · %3 not finite</source>
+        <source>skips: %1 probing · %2 fault · %3 not finite</source>
         <translation>跳过：试探 %1 · 故障 %2 · 非有限 %3</translation>
     </message>
     <message>
@@ -1517,6 +1521,10 @@ Start a comparison on the page Set up.</source>
 </context>
 <context>
     <name>mantissa::ui::SampleBanner</name>
+    <message>
+        <source>This is a recorded comparison, to look at. %1</source>
+        <translation>这是一次已录制的对照，供浏览。%1</translation>
+    </message>
     <message>
         <source>This is a recorded comparison, to look at. The button runs the same one on this machine.</source>
         <translation>这是一次已录制的对照，供浏览。按下按钮即可在本机运行同样的对照。</translation>

@@ -180,6 +180,8 @@ StepRow makeStep(Precision mode, std::int64_t step, std::int64_t startNs, const 
             row.grad_norm = row.loss;
             row.nonfinite_loss = true;
             row.nonfinite_grads = 1000;
+            row.skipped = true;
+            row.skip_kind = SkipKind::Fault;
             row.applied_step -= 1;
         }
     }

@@ -57,6 +57,9 @@ void RunSeries::appendOne(const StepRow& row) {
     put(Quantity::Throughput, row.step_ns > 0 ? static_cast<double>(row.samples) / stepSeconds : missing);
     m_fates.push_back(fate);
     ++m_counts[static_cast<std::size_t>(fate)];
+    if (row.skipped) {
+        ++m_skipped[static_cast<std::size_t>(row.skip_kind)];
+    }
     m_lastApplied = row.applied_step;
     m_memoryPeak = std::max(m_memoryPeak, static_cast<double>(row.memory_peak_bytes));
     m_hasLossScale = m_hasLossScale || row.loss_scale.has_value();

@@ -44,6 +44,8 @@ class RunSeries {
     [[nodiscard]] std::optional<std::size_t> indexOfStep(std::int64_t step) const;
 
     [[nodiscard]] std::int64_t count(StepFate fate) const { return m_counts[static_cast<std::size_t>(fate)]; }
+    /// Skipped steps of a kind as the recording has them; a step skipped for its loss is counted as not finite too.
+    [[nodiscard]] std::int64_t skipped(SkipKind kind) const { return m_skipped[static_cast<std::size_t>(kind)]; }
     [[nodiscard]] std::int64_t appliedSteps() const { return m_steps.empty() ? 0 : m_lastApplied; }
     [[nodiscard]] double memoryPeakBytes() const { return m_memoryPeak; }
     /// Median of the last 200 step times; empty before the first step.
@@ -59,6 +61,7 @@ class RunSeries {
     std::vector<StepFate> m_fates;
     std::vector<StepMark> m_marks;
     std::array<std::int64_t, 4> m_counts{};
+    std::array<std::int64_t, 3> m_skipped{};
     std::int64_t m_startNs = 0;
     std::int64_t m_lastApplied = 0;
     double m_memoryPeak = 0;

@@ -94,8 +94,8 @@ QString RunChart::markLabel(const MarkCluster& cluster, Precision mode) const {
 }
 
 QString RunChart::laneText(const ChartRun& run) const {
-    const std::int64_t probing = run.series->count(StepFate::SkipProbing);
-    const std::int64_t faults = run.series->count(StepFate::SkipFault);
+    const std::int64_t probing = run.series->skipped(SkipKind::Probing);
+    const std::int64_t faults = run.series->skipped(SkipKind::Fault);
     const std::int64_t nonfinite = run.series->count(StepFate::Nonfinite);
     if (probing + faults + nonfinite == 0) {
         return {};
@@ -107,7 +107,7 @@ QString RunChart::laneText(const ChartRun& run) const {
         const QString skips = probing == 1 ? tr("1 skip: probing ✓ · 0 faults") : tr("%1 skips: probing ✓ · 0 faults").arg(probing);
         return nonfinite == 0 ? skips : tr("%1 · %2 not finite").arg(skips).arg(nonfinite);
     }
-    return tr("skips: %1 probing · %2 faults · %3 not finite").arg(probing).arg(faults).arg(nonfinite);
+    return tr("skips: %1 probing · %2 fault · %3 not finite").arg(probing).arg(faults).arg(nonfinite);
 }
 
 void RunChart::updateDots() {

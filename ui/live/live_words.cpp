@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "plan/catalogue.h"
 #include "record/run_folder.h"
 
 namespace mantissa::ui {
@@ -28,8 +29,8 @@ LiveRunState liveStateOf(const RunFollower& run) {
     live.state = run.state().state;
     live.state_reason = run.state().reason;
     live.steps = static_cast<std::int64_t>(run.series().size());
-    live.skipped_probing = run.series().count(StepFate::SkipProbing);
-    live.skipped_fault = run.series().count(StepFate::SkipFault);
+    live.skipped_probing = run.series().skipped(SkipKind::Probing);
+    live.skipped_fault = run.series().skipped(SkipKind::Fault);
     if (!live.first_nonfinite_step) {
         const auto& marks = run.series().marks();
         const auto bad = std::find_if(marks.begin(), marks.end(),
@@ -44,6 +45,16 @@ LiveRunState liveStateOf(const RunFollower& run) {
 QString decisionSeverity(const ComparisonFollower& follower, const Decision& decision) {
     const bool isUnfair = follower.record()->fairness.known && !follower.record()->fairness.fair;
     return decision.mode && !isUnfair ? QStringLiteral("ok") : QStringLiteral("warning");
+}
+
+/// "AdamW" for adamw, as on Set up; an id that this version doesn't know stays as it is.
+QString optimizerTitle(const QString& id) {
+    for (const auto& entry : catalogue::optimizers()) {
+        if (text(entry.id) == id) {
+            return text(entry.title);
+        }
+    }
+    return id;
 }
 
 QString joinedModes(const std::vector<Precision>& modes, const QString& separator) {
@@ -130,7 +141,7 @@ QString subtitleOf(const ComparisonFollower& follower) {
     return Texts::tr("%1 · batch %2 · %3 %4 · seed %5")
         .arg(plan.value(QLatin1String("dataset")).toObject().value(QLatin1String("name")).toString())
         .arg(training.value(QLatin1String("batch_size")).toInteger())
-        .arg(optimizer.value(QLatin1String("name")).toString(),
+        .arg(optimizerTitle(optimizer.value(QLatin1String("name")).toString()),
              QString::number(optimizer.value(QLatin1String("learning_rate")).toDouble()))
         .arg(training.value(QLatin1String("seed")).toInteger());
 }

@@ -61,13 +61,13 @@ QString progressOf(const RunFollower& run, int done, int planned, StripTone& ton
 
 /// The newest validation value of the metric that counts, fp32 evaluation first.
 void setMetric(ModeFacts& facts, const RunFollower& run) {
-    if (!run.summary()) {
-        return;  // which metric counts isn't known yet
+    if (!run.summary() || run.summary()->metric_name.empty()) {
+        return;  // which metric counts isn't known yet: a loss in its place would be read as an accuracy
     }
     const QString wanted = text(run.summary()->metric_name);
     const EvaluationRow* best = nullptr;
     for (const EvaluationRow& row : run.evaluations()) {
-        const bool counts = row.split == "validation" && (wanted.isEmpty() || text(row.metric) == wanted);
+        const bool counts = row.split == "validation" && text(row.metric) == wanted;
         if (counts && (!best || row.step > best->step || (row.step == best->step && row.precision == "fp32"))) {
             best = &row;
         }
@@ -147,11 +147,11 @@ QString numbersCheck(const RunFollower* run) {
         return Texts::tr("– Loss, gradients, skips: no step yet.");
     }
     const RunSeries& series = run->series();
-    const std::int64_t bad = series.count(StepFate::Nonfinite), faults = series.count(StepFate::SkipFault);
+    const std::int64_t bad = series.count(StepFate::Nonfinite), faults = series.skipped(SkipKind::Fault);
     return Texts::tr("%1 Loss, gradients, skips: %2 steps not finite, %3 skipped while probing, %4 skipped as faults.")
         .arg(bad + faults == 0 ? QStringLiteral("✓") : QStringLiteral("✗"))
         .arg(bad)
-        .arg(series.count(StepFate::SkipProbing))
+        .arg(series.skipped(SkipKind::Probing))
         .arg(faults);
 }
 

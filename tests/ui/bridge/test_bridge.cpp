@@ -87,6 +87,9 @@ void TestBridge::seriesCountsFates() {
     QCOMPARE(static_cast<int>(series.fate(0)), fate);
     QCOMPARE(series.count(static_cast<StepFate>(fate)), 1);
     QCOMPARE(series.marks().size(), std::size_t(fate == 0 ? 0 : 1));
+    // A step that is skipped for its loss is both, as the command line's table counts it.
+    QCOMPARE(series.skipped(SkipKind::Probing), kind == 1 ? 1 : 0);
+    QCOMPARE(series.skipped(SkipKind::Fault), kind == 2 ? 1 : 0);
 }
 
 void TestBridge::seriesIgnoresRepeatedRows() {

@@ -112,7 +112,7 @@ void TestLive::runningComparison() {
     QVERIFY(p.has(QStringLiteral("fair ✓")));
     QCOMPARE(p.page.lossPanel().chart().scene().marks.size(), std::size_t{1});
     QTRY_COMPARE_WITH_TIMEOUT(title.last().at(0).toString(), QStringLiteral("gated-overflow · no / fp16 / bf16"), patience);
-    QCOMPARE(title.last().at(1).toString(), QStringLiteral("digits · batch 32 · adamw 0.003 · seed 7"));
+    QCOMPARE(title.last().at(1).toString(), QStringLiteral("digits · batch 32 · AdamW 0.003 · seed 7"));
     QTRY_VERIFY_WITH_TIMEOUT(status.last().at(0).toString().contains(QStringLiteral("2 workers")), patience);
     QVERIFY(status.last().at(0).toString().contains(QStringLiteral("fp16, bf16 emulated")));
     QVERIFY(p.page.findChild<QPushButton*>(QStringLiteral("stopRuns"))->isVisible());
@@ -211,7 +211,8 @@ void TestLive::fourChecksOpen() {
     const QString text = allText(*popup);
     QVERIFY(text.contains(QStringLiteral("✓ Sources")));
     QVERIFY(text.contains(QStringLiteral("5 of 9 kinds of op")));
-    QVERIFY(text.contains(QStringLiteral("✗ Loss, gradients, skips: 1 steps not finite, 3 skipped while probing")));
+    QVERIFY(text.contains(QStringLiteral("✗ Loss, gradients, skips: 1 steps not finite, 3 skipped while probing, "
+                                         "1 skipped as faults.")));
     QVERIFY(text.contains(QStringLiteral("fp8 backend")));
 }
 
