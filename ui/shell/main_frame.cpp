@@ -27,13 +27,10 @@ MainFrame::MainFrame(const Theme& theme, const ActionCatalog& catalog, QWidget* 
     setObjectName(QStringLiteral("MainFrame"));
     setAttribute(Qt::WA_StyledBackground);
     m_sample->hide();
-    auto* banner = new QVBoxLayout;
-    banner->setContentsMargins(12, 0, 12, 0);
-    banner->addWidget(m_sample);
     auto* page = new QVBoxLayout;
     page->setContentsMargins(0, 0, 0, 0);
     page->setSpacing(0);
-    page->addLayout(banner);
+    page->addWidget(m_sample);
     page->addWidget(m_stack, 1);
     auto* middle = new QHBoxLayout;
     middle->setContentsMargins(0, 0, 0, 0);

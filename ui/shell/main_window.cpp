@@ -66,7 +66,7 @@ void MainWindow::connectPages() {
     connect(m_runs, &RunsPage::openRequested, this, [this](const auto& folder) { openFolder(folder); });
     connect(m_runs, &RunsPage::message, this, &MainWindow::say);
     connect(m_runs, &RunsPage::workersChanged, &m_frame->strip(), &StatusStrip::setWorkers);
-    connect(&m_frame->sample(), &SampleBanner::tryHere, this, &MainWindow::startWhenReady);
+    connect(&m_frame->sample(), &SampleBanner::tryHere, this, &MainWindow::trySample);
     connect(&m_frame->sample(), &SampleBanner::dismissed, this, [this] {
         m_frame->sample().hide();
         showPage(QStringLiteral("setup"));
@@ -158,10 +158,22 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
     return {};
 }
 
+/// The button promises the comparison that is on the screen; what Set up held before comes back with undo.
+void MainWindow::trySample() {
+    const QString preset = samplePreset();
+    m_setup->choosePreset(preset);
+    if (m_setup->editor().plan().name == preset.toStdString()) {
+        startWhenReady();
+    }
+}
+
 void MainWindow::startWhenReady() {
     m_startPending = m_setup->probe().state() != MachineProbe::State::Known;
     if (!m_startPending) {
         m_setup->startComparison();
+    } else if (m_setup->probe().state() == MachineProbe::State::NoEngine && sampleFolder()) {
+        showSample();  // something to look at while the engine is built
+        refreshMachine();
     } else if (m_page != QLatin1String("live")) {
         showPage(QStringLiteral("setup"));
     }
@@ -174,8 +186,9 @@ void MainWindow::refreshMachine() {
     const bool missing = probe.state() == MachineProbe::State::NoEngine;
     m_frame->strip().setEngine(QString::fromStdString(probe.report().torch_version),
                                m_setup->editor().plan().training.deterministic, missing);
-    m_frame->sample().setReady(
-        !missing, missing ? tr("The engine is still being built; the button waits for it.") : QString());
+    const QString waits = m_startPending ? tr("The engine is still being built; your comparison starts by itself.")
+                                         : tr("The engine is still being built; the button waits for it.");
+    m_frame->sample().setReady(!missing, missing ? waits : QString());
     if (m_startPending && probe.state() == MachineProbe::State::Known) {
         m_startPending = false;
         m_setup->startComparison();

@@ -50,6 +50,7 @@ class MainWindow : public QMainWindow {
     void refreshMachine();
     void askForFolder();
     void showSample();
+    void trySample();
     void startWhenReady();
     void say(const QString& sentence);
 

@@ -1,22 +1,28 @@
 #include "ui/shell/sample_banner.h"
 
+#include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QVBoxLayout>
 
 #include "ui/bridge/retranslation.h"
 
 namespace mantissa::ui {
 
 SampleBanner::SampleBanner(QWidget* parent)
-    : QFrame(parent), m_text(new QLabel(this)), m_try(new QPushButton(this)), m_close(new QPushButton(this)) {
+    : QWidget(parent), m_text(new QLabel(this)), m_try(new QPushButton(this)), m_close(new QPushButton(this)) {
     setObjectName(QStringLiteral("sampleBanner"));
-    setProperty("card", true);
+    auto* card = new QFrame(this);
+    card->setProperty("card", true);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(12, 8, 12, 0);
+    outer->addWidget(card);
     m_text->setWordWrap(true);
     m_try->setProperty("primary", true);
     m_try->setProperty("tall", true);
     m_try->setObjectName(QStringLiteral("tryHere"));
-    auto* row = new QHBoxLayout(this);
+    auto* row = new QHBoxLayout(card);
     row->setContentsMargins(14, 8, 10, 8);
     row->setSpacing(10);
     row->addWidget(m_text, 1);
@@ -26,9 +32,10 @@ SampleBanner::SampleBanner(QWidget* parent)
     connect(m_close, &QPushButton::clicked, this, &SampleBanner::dismissed);
     m_texts = new Retranslation(this);
     m_texts->bind([this] {
-        const QString what =
-            tr("This is a recorded comparison, to look at. The button runs the same one on this machine.");
-        m_text->setText(m_reason.isEmpty() ? what : what + QLatin1Char(' ') + m_reason);
+        m_text->setText(
+            m_reason.isEmpty()
+                ? tr("This is a recorded comparison, to look at. The button runs the same one on this machine.")
+                : tr("This is a recorded comparison, to look at. %1").arg(m_reason));
         m_try->setText(tr("Compare on this machine"));
         m_close->setText(tr("Set up my own"));
     });

@@ -1,7 +1,7 @@
 #pragma once
 // First start: a recorded comparison is on the page Live, and this line says so, with one large button to do
 // the same here.
-#include <QFrame>
+#include <QWidget>
 
 class QLabel;
 class QPushButton;
@@ -10,7 +10,7 @@ namespace mantissa::ui {
 
 class Retranslation;
 
-class SampleBanner : public QFrame {
+class SampleBanner : public QWidget {
     Q_OBJECT
   public:
     explicit SampleBanner(QWidget* parent = nullptr);

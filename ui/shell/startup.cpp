@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "base/paths.h"
+#include "record/comparison_record.h"
 #include "ui/setup/machine_probe.h"
 
 namespace mantissa::ui {
@@ -25,6 +26,12 @@ std::optional<fs::path> sampleFolder() {
         }
     }
     return {};
+}
+
+QString samplePreset() {
+    const auto folder = sampleFolder();
+    const auto record = folder ? read_comparison(*folder) : Result<ComparisonRecord>(ComparisonRecord());
+    return record ? QString::fromStdString(record->name) : QString();
 }
 
 Result<void> checkFolder(const fs::path& folder) {

@@ -16,6 +16,8 @@ class MachineProbe;
 
 /// The recorded comparison that comes with the program, if it does.
 [[nodiscard]] std::optional<std::filesystem::path> sampleFolder();
+/// The preset that it was recorded with; empty without a sample.
+[[nodiscard]] QString samplePreset();
 /// A comparison folder or a run folder, else what is wrong with it.
 Result<void> checkFolder(const std::filesystem::path& folder);
 struct MachineSources {

@@ -15,6 +15,7 @@
 #include "ui/runs/runs_page.h"
 #include "ui/setup/setup_page.h"
 #include "ui/shell/screenshot.h"
+#include "ui/shell/startup.h"
 
 namespace mantissa::ui {
 
@@ -23,9 +24,9 @@ class MainWindowTest : public QObject {
 
     /// One window with its surroundings; the settings file outlives it.
     struct Desk {
-        explicit Desk(const QTemporaryDir& folder)
+        explicit Desk(const QTemporaryDir& folder, bool hasEngine = true)
             : settings(folder.filePath("settings.ini")),
-              machine(fake::Machine::answering(fake::cpuReport())) {
+              machine(fake::Machine::answering(fake::cpuReport()), hasEngine) {
             theme.setChoice(Theme::Choice::Light);
             theme.apply();
             language.set(settings.text("window/language") == QLatin1String("zh") ? "zh" : "en");
@@ -192,6 +193,9 @@ class MainWindowTest : public QObject {
             auto* tryHere = banner->findChild<QPushButton*>("tryHere");
             QVERIFY(banner->isVisible());
             QTRY_VERIFY(tryHere->isEnabled());
+            QCOMPARE(samplePreset(), QStringLiteral("gated-overflow"));
+            tryHere->click();  // the same comparison, not the one that Set up happened to hold
+            QCOMPARE(desk.window->setupPage().editor().plan().name, std::string("gated-overflow"));
             desk.window->showPage("runs");
             QVERIFY(!banner->isVisible());
             desk.settings.setText("window/sample_seen", "yes");  // as after the first comparison of one's own
@@ -200,6 +204,25 @@ class MainWindowTest : public QObject {
         QVERIFY(again.window->follow({}).ok());
         QCOMPARE(again.window->currentPage(), QStringLiteral("runs"));
         qunsetenv("MANTISSA_RESOURCES");
+    }
+
+    void sampleIsThereWhileTheEngineIsBuilt() {
+        const QTemporaryDir folder;
+        Desk desk(folder, false);
+        WindowOptions options;
+        options.plan = "digits-mlp";
+        options.startComparison = true;
+        QVERIFY(desk.window->follow(options).ok());
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("live"));
+        auto* banner = desk.window->findChild<QWidget*>("sampleBanner");
+        QVERIFY(banner->isVisible());
+        QVERIFY(!banner->findChild<QPushButton*>("tryHere")->isEnabled());
+        QVERIFY(banner->findChild<QLabel*>()->text().contains("starts by itself"));
+        QCOMPARE(desk.window->setupPage().editor().plan().name, std::string("digits-mlp"));
+        QCOMPARE(desk.window->setupPage().starter().isStarting(), false);
+        desk.machine.makeEngine();
+        QTRY_VERIFY_WITH_TIMEOUT(desk.window->setupPage().probe().state() == MachineProbe::State::Known, 10000);
+        QCOMPARE(desk.window->setupPage().starter().isStarting(), true);
     }
 
     void unknownPresetIsAnError() {
