@@ -76,14 +76,14 @@ void FieldEdit::refreshChoice() {
 }
 
 void FieldEdit::refresh() {
-    const QString value = m_editor.text(m_path);
+    const QString value = m_editor.text(m_path), typed = m_editor.typedText(m_path);
     if (auto* combo = qobject_cast<QComboBox*>(m_input)) {
         combo->setCurrentIndex(combo->findData(value));
     } else if (auto* box = qobject_cast<QCheckBox*>(m_input)) {
         box->setChecked(value == QLatin1String("true"));
-    } else if (auto* line = qobject_cast<QLineEdit*>(m_input); line->text() != value) {
+    } else if (auto* line = qobject_cast<QLineEdit*>(m_input); line->text() != typed) {
         const QSignalBlocker quiet(line);
-        line->setText(value);
+        line->setText(typed);
     }
     refreshToolTip();
     showError();

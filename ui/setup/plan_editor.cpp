@@ -3,6 +3,7 @@
 #include <QUndoCommand>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "plan/catalogue.h"
 #include "plan/plan_fields.h"
@@ -15,8 +16,17 @@ class PlanEditCommand : public QUndoCommand {
   public:
     PlanEditCommand(PlanEditor& editor, PlanEditor::State before, PlanEditor::State after, std::string path)
         : m_editor(editor), m_before(std::move(before)), m_after(std::move(after)), m_path(std::move(path)) {}
-    void undo() override { m_editor.take(m_before); }
-    void redo() override { m_editor.take(m_after); }
+    void undo() override {
+        m_editor.m_refused.clear();
+        m_editor.take(m_before);
+    }
+    void redo() override {
+        if (m_wasDone) {
+            m_editor.m_refused.clear();
+        }
+        m_wasDone = true;
+        m_editor.take(m_after);
+    }
     [[nodiscard]] int id() const override { return m_path.empty() ? -1 : 1; }
     bool mergeWith(const QUndoCommand* next) override {
         const auto* other = static_cast<const PlanEditCommand*>(next);
@@ -31,6 +41,7 @@ class PlanEditCommand : public QUndoCommand {
     PlanEditor& m_editor;
     PlanEditor::State m_before, m_after;
     std::string m_path;
+    bool m_wasDone = false;  // pushing a command does it for the first time
 };
 
 namespace {
@@ -94,6 +105,24 @@ void resetUnusedBy(PlanLayer& edits, const RunPlan& before, const std::string& p
     }
 }
 
+/// Whether this field belongs to another model, optimizer or schedule than the chosen one.
+bool isUnusedBy(const std::string& path, const std::string& choicePath, const std::string& chosen) {
+    const auto unused = [&](const auto& entries) {
+        bool isKnown = false;
+        for (const auto& entry : entries) {
+            const bool uses = std::find(entry.fields.begin(), entry.fields.end(), path) != entry.fields.end();
+            if (uses && entry.id == chosen) {
+                return false;
+            }
+            isKnown = isKnown || uses;
+        }
+        return isKnown;
+    };
+    return (choicePath == "model.name" && unused(catalogue::models())) ||
+           (choicePath == "training.optimizer.name" && unused(catalogue::optimizers())) ||
+           (choicePath == "training.scheduler.name" && unused(catalogue::schedulers()));
+}
+
 }  // namespace
 
 PlanEditor::PlanEditor(QObject* parent) : QObject(parent) {
@@ -136,6 +165,7 @@ Result<void> PlanEditor::start(std::vector<PlanLayer> sources, const CompareDefa
         return tried.error();
     }
     m_undo.clear();
+    m_refused.clear();
     take(state);
     return {};
 }
@@ -149,7 +179,12 @@ Result<void> PlanEditor::replacePlan(PlanLayer plan, const CompareDefaults& shor
     });
     next.sources.push_back(std::move(plan));
     next.edits.values.clear();
-    return push(std::move(next), undoText, {});
+    auto typed = std::exchange(m_refused, {});
+    auto pushed = push(std::move(next), undoText, {});
+    if (!pushed) {
+        m_refused = std::move(typed);
+    }
+    return pushed;
 }
 
 Result<void> PlanEditor::push(State next, const QString& text, const std::string& path) {
@@ -167,7 +202,6 @@ void PlanEditor::take(const State& state) {
     MANTISSA_ASSERT(sourced.ok());  // tried before it was pushed
     m_state = state;
     m_sourced = std::move(*sourced);
-    m_refused.clear();
     m_issues = find_plan_issues(m_sourced.plan);
     Q_EMIT changed();
     Q_EMIT errorsChanged();
@@ -197,6 +231,11 @@ QString PlanEditor::text(const std::string& path) const {
     return QString::fromStdString(field_text(*field, plan()));
 }
 
+QString PlanEditor::typedText(const std::string& path) const {
+    const auto refused = m_refused.find(path);
+    return refused == m_refused.end() ? text(path) : refused->second.typed;
+}
+
 bool PlanEditor::edit(const std::string& path, const QString& value) {
     const PlanField* field = find_plan_field(path);
     MANTISSA_ASSERT(field != nullptr);
@@ -220,10 +259,14 @@ bool PlanEditor::edit(const std::string& path, const QString& value) {
             put(next.edits, *find_plan_field(isSteps ? "training.epochs" : "training.max_steps"), nullptr);
             next.length = RunLength::Full;
         }
+        std::erase_if(m_refused, [&](const auto& refused) {
+            return refused.first == path || (isLength(path) && isLength(refused.first)) ||
+                   isUnusedBy(refused.first, path, typed);
+        });
         fits = push(std::move(next), labelOf(path), path);
     }
     if (!fits) {
-        m_refused[path] = QString::fromStdString(describe(fits.error()));
+        m_refused[path] = {value, QString::fromStdString(describe(fits.error()))};
         Q_EMIT errorsChanged();
     }
     return fits.ok();
@@ -252,7 +295,7 @@ std::int64_t PlanEditor::stepsNow() const {
 
 QString PlanEditor::error(const std::string& path) const {
     if (const auto refused = m_refused.find(path); refused != m_refused.end()) {
-        return refused->second;
+        return refused->second.sentence;
     }
     for (const PlanIssue& issue : m_issues) {
         if (issue.path == path) {
@@ -264,7 +307,7 @@ QString PlanEditor::error(const std::string& path) const {
 
 QString PlanEditor::firstProblem() const {
     if (!m_refused.empty()) {
-        return m_refused.begin()->second;
+        return m_refused.begin()->second.sentence;
     }
     return m_issues.empty() ? QString() : QString::fromStdString(describe(m_issues.front().error));
 }

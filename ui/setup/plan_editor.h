@@ -41,6 +41,9 @@ class PlanEditor : public QObject {
     /// The plan of a single run in this mode, with its sources.
     [[nodiscard]] Result<SourcedPlan> planOfOneMode(Precision mode) const;
     [[nodiscard]] QString text(const std::string& path) const;
+    /// What its input shows: a refused value stays as it was typed, also while other fields change, until it is put
+    /// right or undo, a preset or a plan takes its place.
+    [[nodiscard]] QString typedText(const std::string& path) const;
     /// False: refused, with a sentence in `error(path)`.
     bool edit(const std::string& path, const QString& value);
     bool setModes(const std::vector<Precision>& modes);
@@ -72,6 +75,9 @@ class PlanEditor : public QObject {
     struct Steps {
         std::int64_t shortRun = 0, full = 0;
     };
+    struct Refused {
+        QString typed, sentence;
+    };
     [[nodiscard]] static Result<SourcedPlan> merged(const State& state, Steps* steps);
     Result<void> push(State next, const QString& text, const std::string& path);
     void take(const State& state);
@@ -80,7 +86,7 @@ class PlanEditor : public QObject {
     SourcedPlan m_sourced;
     Steps m_steps;
     std::vector<PlanIssue> m_issues;
-    std::map<std::string, QString> m_refused;  // by path
+    std::map<std::string, Refused> m_refused;  // by path
     QUndoStack m_undo;
 };
 

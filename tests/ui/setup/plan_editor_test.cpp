@@ -92,6 +92,35 @@ class PlanEditorTest : public QObject {
         QVERIFY(editor.isRunnable());
     }
 
+    void refusedValuesStayWhileOthersChange() {
+        PlanEditor editor;
+        QVERIFY(editor.start({preset("digits-mlp")}).ok());
+        QVERIFY(!editor.edit("training.batch_size", "-3"));
+        QVERIFY(!editor.edit("training.loss_factor", "nan"));
+        QVERIFY(editor.edit("training.seed", "11"));
+        editor.setLength(RunLength::Full);
+        QCOMPARE(editor.typedText("training.batch_size"), QStringLiteral("-3"));
+        QCOMPARE(editor.typedText("training.loss_factor"), QStringLiteral("nan"));
+        QCOMPARE(editor.text("training.batch_size"), QStringLiteral("32"));
+        QVERIFY(!editor.error("training.batch_size").isEmpty());
+        QVERIFY(!editor.isRunnable());  // a comparison with another batch size than the one on the screen must not start
+        QVERIFY(editor.edit("training.batch_size", "16"));
+        QVERIFY(editor.edit("training.loss_factor", "2"));
+        QVERIFY(editor.isRunnable());
+
+        QVERIFY(!editor.edit("training.max_steps", "few"));
+        QVERIFY(editor.edit("training.epochs", "2"));  // the other one of the two counts now
+        QVERIFY(editor.isRunnable());
+        QVERIFY(editor.edit("training.optimizer.name", "sgd"));
+        QVERIFY(!editor.edit("training.optimizer.momentum", "much"));
+        QVERIFY(editor.edit("training.optimizer.name", "adamw"));  // has no momentum
+        QVERIFY2(editor.isRunnable(), qPrintable(editor.firstProblem()));
+        QVERIFY(!editor.edit("training.batch_size", "0"));
+        editor.undoStack().undo();
+        QCOMPARE(editor.typedText("training.batch_size"), QStringLiteral("16"));
+        QVERIFY(editor.isRunnable());
+    }
+
     void contradictionIsShownAtItsField() {
         PlanEditor editor;
         QVERIFY(editor.start({preset("digits-cnn")}).ok());
