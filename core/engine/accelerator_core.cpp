@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/numbers.h"
 #include "engine/autocast_scope.h"
@@ -38,6 +39,17 @@ torch::Device resolve_device(const std::string& name) {
         return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
     }
     return *device;
+}
+
+// Once per step, mostly a few numbers: a copy of bytes costs a tenth of copy_.
+void save(const std::vector<torch::Tensor>& from, const std::vector<torch::Tensor>& to) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        if (from[i].is_cpu() && from[i].is_contiguous() && to[i].is_contiguous() && from[i].nbytes() == to[i].nbytes()) {
+            std::memcpy(to[i].mutable_data_ptr(), from[i].const_data_ptr(), from[i].nbytes());
+        } else {
+            to[i].copy_(from[i]);
+        }
+    }
 }
 
 }  // namespace
@@ -260,7 +272,7 @@ void AcceleratorCore::stop_for(const std::string& bad_parameter) const {
     const std::string at = " at step " + std::to_string(facts.step);
     if (facts.nonfinite_loss) {
         throw NonFinite(NonFinite::Where::Loss, facts.step, "loss",
-                        {ErrorCode::NonFinite, "the loss is " + to_text(facts.loss) + at + "; no weight was moved",
+                        {ErrorCode::NonFinite, "the loss is " + readable_number(facts.loss) + at + "; no weight was moved",
                          "look at the batch, the learning rate and, in fp16, the range of the activations"});
     }
     if (facts.found_inf) {
@@ -321,6 +333,7 @@ std::shared_ptr<PreparedModelState> AcceleratorCore::add(std::shared_ptr<torch::
     }
     module->to(device);
     auto state = std::make_shared<PreparedModelState>();
+    state->buffers = module->buffers();
     state->module = std::move(module);
     m_models.push_back(state);
     return state;
@@ -332,22 +345,21 @@ void AcceleratorCore::before_forward(PreparedModelState& model, const torch::Ten
                            "the batch is on " + input->device().str() + ", the prepared model on " + device.str(),
                            "prepare the loader too, or make hand-made tensors on accelerator.device()"});
     }
-    const bool may_skip = scaler || options.on_nonfinite == OnNonfinite::Skip ||
-                          options.on_nonfinite == OnNonfinite::Pause;
-    if (!may_skip || options.batch_norm_on_skip == BatchNormOnSkip::Keep || model.is_saved ||
+    // A refused step goes back as a skipped one does: what was evaluated or saved after a stop is from before it.
+    const bool may_skip = scaler || options.on_nonfinite != OnNonfinite::Mark;
+    if (model.buffers.empty() || !may_skip || options.batch_norm_on_skip == BatchNormOnSkip::Keep || model.is_saved ||
         !model.module->is_training() || !torch::GradMode::is_enabled()) {
         return;
     }
     const torch::NoGradGuard no_grad;
     if (model.saved.empty()) {
-        model.buffers = model.module->buffers();
         for (const auto& buffer : model.buffers) {
             model.saved.push_back(buffer.clone());
         }
     } else {
-        at::_foreach_copy_(model.saved, model.buffers);
+        save(model.buffers, model.saved);
     }
-    model.is_saved = !model.buffers.empty();
+    model.is_saved = true;
 }
 
 bool AcceleratorCore::any_skipped() const {

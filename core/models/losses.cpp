@@ -14,10 +14,10 @@ Tensor mse(const Tensor& output, const Tensor& labels) {
     return torch::mse_loss(output, torch::one_hot(labels, output.size(1)).to(output.scalar_type()));
 }
 
-// -log(softmax) written out: goes to infinity where cross_entropy doesn't. It is here to be watched, not to
-// be used.
+// -log(p) of the label's probability, written out: goes to infinity where cross_entropy doesn't. It is here to
+// be watched, not to be used. Only the label's probability passes the logarithm: of the others 0 is harmless.
 Tensor naive_nll(const Tensor& output, const Tensor& labels) {
-    return -torch::log(torch::softmax(output, 1)).gather(1, labels.unsqueeze(1)).mean();
+    return -torch::log(torch::softmax(output, 1).gather(1, labels.unsqueeze(1))).mean();
 }
 
 struct Entry {

@@ -1,7 +1,6 @@
 #include "run/incident_reporter.h"
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/numbers.h"
@@ -142,15 +141,16 @@ void IncidentReporter::report_gradient(const StepOutcome& outcome, const Batch& 
     // The weights are those of the forward pass only when nothing was applied.
     if (m_plan.training.loss == "naive_nll" && outcome.facts.skipped) {
         const Look look = look_again(batch);
-        // A class that isn't the label's counts as well: its log is -Inf, and its gradient 0 · Inf.
-        const torch::Tensor smallest_of_sample = torch::softmax(look.output, 1).amin(1);
-        const double smallest = smallest_of_sample.min().item<double>();
-        if (smallest < 1.0 / static_cast<double>(std::numeric_limits<float>::max())) {
+        const torch::Tensor of_label = torch::softmax(look.output, 1).gather(1, batch.labels.unsqueeze(1));
+        // What the logarithm's backward forms: the mean's share over the probability.
+        const double share = m_plan.training.loss_factor / static_cast<double>(batch.labels.size(0)) /
+                             static_cast<double>(m_plan.training.gradient_accumulation_steps);
+        if (!is_finite(torch::full_like(of_label, share).div(of_label))) {
             row.kind = "log_of_zero";
             row.module = "loss";
             row.op = "log";
-            row.detail_json = nlohmann::json{{"operands", {number_to_json(smallest)}},
-                                             {"sample", smallest_of_sample.argmin().item<std::int64_t>()}}
+            row.detail_json = nlohmann::json{{"operands", {number_to_json(of_label.min().item<double>())}},
+                                             {"sample", of_label.argmin().item<std::int64_t>()}}
                                   .dump();
             m_last_place = place_of(row.module, row.op);
         }

@@ -168,7 +168,7 @@ TEST(Faults, row_8_the_scale_stops_at_its_floor_and_a_good_step_works_again) {
 TEST(Faults, row_8_by_default_the_first_nan_loss_stops) {
     Accelerator accelerator(fp16(65536, OnNonfinite::Stop));
     Trained trained(accelerator, {.learning_rate = 0.1});
-    EXPECT_THAT(message_of([&] { trained.step(not_a_number); }), HasSubstr("the loss is nan at step 0; no weight was moved"));
+    EXPECT_THAT(message_of([&] { trained.step(not_a_number); }), HasSubstr("the loss is NaN at step 0; no weight was moved"));
     EXPECT_EQ(value(trained.weight), 1);
 }
 

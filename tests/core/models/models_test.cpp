@@ -8,6 +8,7 @@
 #include "models/losses.h"
 #include "models/model_registry.h"
 #include "plan/catalogue.h"
+#include "plan/memory_estimate.h"
 #include "torch_pch.h"
 
 namespace mantissa {
@@ -33,6 +34,21 @@ TEST(Models, SameIdsAndModulesAsTheCatalogue) {
         std::sort(ours.begin(), ours.end());
         std::sort(theirs.begin(), theirs.end());
         EXPECT_EQ(ours, theirs) << entry.id;
+    }
+}
+
+TEST(Models, AreAsLargeAsTheMemoryEstimateSays) {
+    for (const auto& entry : catalogue::models()) {
+        const auto model = made(entry.id);
+        std::int64_t parameters = 0, bytes = 0;
+        for (const auto& tensor : model->parameters()) {
+            parameters += tensor.numel();
+            bytes += static_cast<std::int64_t>(tensor.nbytes());
+        }
+        for (const auto& buffer : model->buffers()) bytes += static_cast<std::int64_t>(buffer.nbytes());
+        const ModelSize size = model_size(module_sizes({entry.id, "", 128}, 64, 10));
+        EXPECT_EQ(size.parameters, parameters) << entry.id;
+        EXPECT_EQ(size.bytes, bytes) << entry.id;
     }
 }
 
@@ -151,6 +167,18 @@ TEST(Losses, NaiveFormBreaksWhereTheOtherDoesNot) {
     const auto labels = torch::tensor({1}, torch::kLong);
     EXPECT_EQ((*find_loss("cross_entropy"))(output, labels).item<double>(), 200);
     EXPECT_TRUE(std::isinf((*find_loss("naive_nll"))(output, labels).item<double>()));
+}
+
+TEST(Losses, NaiveFormTakesTheLogarithmOfTheLabelAlone) {
+    const auto output = torch::tensor({{200.0f, 0.0f}}).requires_grad_();
+    (*find_loss("naive_nll"))(output, torch::tensor({0}, torch::kLong)).backward();
+    EXPECT_TRUE(torch::equal(output.grad(), torch::zeros({1, 2})));  // the other class's 0 does no harm
+    // exp(-100) is a subnormal: its logarithm is finite, its inverse isn't.
+    const auto far = torch::tensor({{100.0f, 0.0f}}).requires_grad_();
+    const auto loss = (*find_loss("naive_nll"))(far, torch::tensor({1}, torch::kLong));
+    EXPECT_NEAR(loss.item<double>(), 100, 0.5);
+    loss.backward();
+    EXPECT_FALSE(at::isfinite(far.grad()).all().item<bool>());
 }
 
 }  // namespace

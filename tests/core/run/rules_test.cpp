@@ -243,7 +243,26 @@ TEST_F(Training, NaiveLossBreaksTheControlAndIsNamed) {
     }
     ASSERT_EQ(incidents.size(), 1u) << run.end.reason;
     EXPECT_EQ(incidents[0].module + "." + incidents[0].op, "loss.log");
+    EXPECT_EQ(run.end.reason.find("nan"), std::string::npos) << run.end.reason;
     EXPECT_TRUE(std::isfinite(*run.last("accuracy")));
+}
+
+// The surprise of lesson 7: the scaler skips the step that the control takes in, and fp16 goes on.
+TEST_F(Training, NaiveLossUnderMarkLosesTheControl) {
+    const RunPlan plan = naive_plan(preset("cancer-overflow", Precision::No));
+    const Trained control = train(plan);
+    ASSERT_FALSE(control.nonfinite_steps().empty());
+    EXPECT_LE(control.nonfinite_steps().front(), 10);
+    EXPECT_FALSE(std::isfinite(control.rows.steps.back().loss));
+}
+
+TEST_F(Training, NaiveLossUnderMarkIsSurvivedByTheScaler) {
+    RunPlan plan = naive_plan(preset("cancer-overflow", Precision::Fp16));
+    const Trained half = train(plan);
+    EXPECT_TRUE(std::isfinite(half.rows.steps.back().loss));
+    EXPECT_LE(half.nonfinite_steps().size(), 5u);
+    EXPECT_LT(half.rows.steps.back().applied_step, 100);
+    EXPECT_GT(half.rows.steps.back().applied_step, 80);
 }
 
 TEST_F(Training, MarkPoisonsTheWeightsAndSaysSoOnce) {
