@@ -4,6 +4,7 @@
 
 #include "base/numbers.h"
 #include "judge/decision_gates.h"
+#include "judge/metric_ruler.h"
 #include "judge/overflow.h"
 
 namespace mantissa {
@@ -65,8 +66,10 @@ std::optional<DecisionDraft> obstacle(const Case& all, const Fairness& fairness,
     return draft;
 }
 
-bool gains(const GateResult& result) {
-    if (result.emulated) return false;
+/// A time that wasn't judged is forgiven only where all modes shared the machine; after too few steps nothing
+/// is known.
+bool gains(const GateResult& result, bool times_shared) {
+    if (result.emulated || (!result.time_ratio && !times_shared)) return false;
     const double time = result.time_ratio.value_or(1.0), memory = result.memory_ratio.value_or(1.0);
     return (time <= worth_it && memory <= costs_more) || (memory <= worth_it && time <= costs_more);
 }
@@ -98,10 +101,18 @@ std::string costs(const std::vector<GateResult>& results) {
     return text;
 }
 
+bool is_timed(const std::vector<GateResult>& native) {
+    return std::any_of(native.begin(), native.end(),
+                       [](const GateResult& one) { return one.time_ratio.has_value(); });
+}
+
 void describe_no_gain(const Case& all, const std::vector<GateResult>& passed, DecisionDraft& draft) {
     std::vector<GateResult> emulated, native;
     for (const GateResult& one : passed) (one.emulated ? emulated : native).push_back(one);
-    draft.code = native.empty() ? "keep_no_emulated" : emulated.empty() ? "keep_no_no_gain" : "keep_no_mixed";
+    draft.code = native.empty()      ? "keep_no_emulated"
+                 : !is_timed(native) ? "keep_no_untimed"
+                 : emulated.empty()  ? "keep_no_no_gain"
+                                     : "keep_no_mixed";
     draft.values["passed"] = names(passed);
     draft.values["count"] = std::to_string(passed.size());
     draft.values["device"] = all.control()->run.summary.device;
@@ -122,7 +133,8 @@ DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std:
     const auto metric = all.control()->run.summary.metric;
     std::stable_sort(passed.begin(), passed.end(), better);
     std::vector<GateResult> gaining;
-    std::copy_if(passed.begin(), passed.end(), std::back_inserter(gaining), gains);
+    std::copy_if(passed.begin(), passed.end(), std::back_inserter(gaining),
+                 [&](const GateResult& one) { return gains(one, all.times_shared()); });
     draft.values["control"] = metric ? readable_percent(*metric) : "-";
     if (passed.empty()) {
         draft.code = "keep_no_all_failed";
@@ -140,7 +152,10 @@ DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std:
         describe_no_gain(all, passed, draft);
     }
     if (!failed.empty() && !passed.empty()) {
-        draft.code += "_some_failed";
+        const bool only_worse = std::all_of(failed.begin(), failed.end(), [](const GateResult& one) {
+            return one.failed_at == Gate::Metric;
+        });
+        draft.code += only_worse ? "_some_worse" : "_some_failed";
         draft.values["failed"] = names(failed);
         draft.values["failed_count"] = std::to_string(failed.size());
     }
@@ -169,6 +184,15 @@ void add_what_would_change(const Case& all, const Fairness& fairness, const std:
         draft.would_change_it.push_back(
             {"decisions.change.island", {{"mode", to_string(result.mode)}, {"module", module}}});
     }
+    for (const GateResult& result : results) {
+        const RunCase* one = all.run(result.mode);
+        if (result.failed_at == Gate::Range && one != nullptr && one->figures.applied == 0 &&
+            !one->figures.in_trouble() && one->figures.faults == 0)
+            draft.would_change_it.push_back(
+                {"decisions.change.lower_scale", {{"mode", to_string(result.mode)}}});
+    }
+    if (!all.times_shared() && all.control() != nullptr && !enough_for_time(*all.control(), *all.control()))
+        draft.would_change_it.push_back({"decisions.change.more_steps", {}});
     if (all.times_shared()) draft.would_change_it.push_back({"decisions.change.turns", {}});
     if (!fairness.known) draft.would_change_it.push_back({"decisions.change.fairness_unknown", {}});
 }

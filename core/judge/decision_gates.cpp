@@ -54,6 +54,12 @@ bool pass_support(const Case& all, Precision mode, GateResult& result) {
     return true;
 }
 
+/// The step at which the scale wanted to go below its floor.
+std::optional<std::int64_t> collapse_step(const RunCase& one) {
+    if (const IncidentRow* incident = one.first_incident("scale_collapse")) return incident->step;
+    return one.figures.first_floor_skip_step;
+}
+
 /// Gate 2: non-finite values, faults after probing, headroom.
 bool pass_range(const RunCase& one, GateResult& result) {
     const RunFigures& figures = one.figures;
@@ -71,6 +77,18 @@ bool pass_range(const RunCase& one, GateResult& result) {
                                            {{"faults", readable_count(figures.faults)},
                                             {"step", readable_count(figures.first_fault_step.value_or(0))},
                                             {"attempts", readable_count(figures.attempts)}}));
+        return false;
+    }
+    if (const auto collapse = collapse_step(one)) {
+        const double floor = one.run.plan.loss_scale_floor.value_or(0);
+        result.reasons.push_back(
+            mode_fact("decisions.reason.collapsed", mode,
+                      {{"step", readable_count(*collapse)}, {"floor", readable_scale(floor)}}));
+        return false;
+    }
+    if (figures.applied == 0) {
+        result.reasons.push_back(mode_fact("decisions.reason.none_applied", mode,
+                                           {{"attempts", readable_count(figures.attempts)}}));
         return false;
     }
     const auto& trial = one.run.trial;
@@ -127,6 +145,10 @@ void measure_cost(const Case& all, const RunCase& one, const RunCase& control, G
             mode_fact("decisions.reason.speed_not_judged", one.mode(), {{"device", mine.device}}));
     } else if (all.times_shared()) {
         result.reasons.push_back(mode_fact("decisions.reason.times_shared", one.mode()));
+    } else if (!enough_for_time(one, control)) {
+        result.reasons.push_back(
+            mode_fact("decisions.reason.few_steps", one.mode(),
+                      {{"steps", readable_count(std::min(one.figures.attempts, control.figures.attempts))}}));
     } else if (mine.step_ms_median && theirs.step_ms_median && *theirs.step_ms_median > 0) {
         result.time_ratio = *mine.step_ms_median / *theirs.step_ms_median;
         result.reasons.push_back(mode_fact("decisions.reason.time", one.mode(),

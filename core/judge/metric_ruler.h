@@ -25,4 +25,7 @@ struct MetricComparison {
 /// samples.
 [[nodiscard]] std::optional<MetricComparison> compare_accuracy(const RunCase& run, const RunCase& control);
 
+/// False: a median of so few steps is no measure of time.
+[[nodiscard]] bool enough_for_time(const RunCase& run, const RunCase& control);
+
 }  // namespace mantissa

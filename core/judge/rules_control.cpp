@@ -95,7 +95,8 @@ std::vector<Finding> not_precision(const Case& all) {
         if (place.empty() && !incident.tensor.empty() && incident.phase == "backward")
             finding.set("tensor", incident.tensor).next("tensor");
         if (place.empty()) continue;
-        finding.set("where", place).next(tell_log(incident, finding) ? "log" : "where");
+        finding.set("where", place).next("where");
+        if (tell_log(incident, finding)) finding.next(incident.phase == "loss" ? "log_loss" : "log");
         return {finding};
     }
     return {finding};

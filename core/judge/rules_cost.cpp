@@ -1,18 +1,25 @@
 // Time and memory as measured, with the ratio to `no`. An emulated mode's speed is never judged (design rule
 // 6).
 #include "base/numbers.h"
+#include "judge/metric_ruler.h"
 #include "judge/verdict_rules.h"
 
-namespace mantissa::rules {
+namespace mantissa {
+
+bool enough_for_time(const RunCase& run, const RunCase& control) {
+    constexpr std::int64_t enough_steps = 30;
+    return run.figures.attempts >= enough_steps && control.figures.attempts >= enough_steps;
+}
+
+namespace rules {
 namespace {
 
 constexpr double slower_limit = 1.1;
-constexpr std::int64_t enough_steps = 30;
 
 /// A broken run has no cost worth a sentence.
 bool comparable(const RunCase& one, const RunCase& control) {
     if (one.figures.in_trouble() || control.figures.in_trouble()) return false;
-    return one.is_half() && one.figures.attempts >= enough_steps && control.figures.attempts >= enough_steps;
+    return one.is_half() && enough_for_time(one, control);
 }
 
 }  // namespace
@@ -51,4 +58,5 @@ std::vector<Finding> memory_not_lower(const Case& all) {
     return findings;
 }
 
-}  // namespace mantissa::rules
+}  // namespace rules
+}  // namespace mantissa

@@ -55,6 +55,11 @@ void advise_cost(const Case& all, const RunCase& one, Finding& finding) {
         finding.set("memory", readable_number(static_cast<double>(mine.memory_peak_bytes) /
                                               static_cast<double>(theirs.memory_peak_bytes)));
     }
+    const RunCase& control = *all.control();
+    if (!all.times_shared() && !enough_for_time(one, control)) {
+        finding.next("few_steps").count("steps", std::min(one.figures.attempts, control.figures.attempts));
+        return;
+    }
     finding.next(all.times_shared() ? "shared" : "measured");
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t enough_attempts = 20;  // below that a share of applied steps says little
 constexpr double expected_applied = 0.9;
+constexpr double highest_useful_floor = 1;  // below 1 a scale only takes away: a fault, not a search
 
 std::optional<double> scale_now(const RunCase& one) {
     return one.run.summary.final_scale ? one.run.summary.final_scale : one.figures.scale_last;
@@ -22,6 +23,14 @@ bool at_floor(const RunCase& one) {
 
 std::optional<std::string> scale_text(const std::optional<double>& scale) {
     return scale ? std::optional(readable_scale(*scale)) : std::nullopt;
+}
+
+/// What to do about steps that didn't count; faults have verdicts of their own.
+const char* advise_start(const RunCase& one) {
+    const RunFigures& figures = one.figures;
+    if (figures.faults > 0 || !scale_now(one)) return "longer";
+    if (figures.applied > 0) return figures.scale_settled ? "lower_start" : "longer";
+    return *scale_now(one) < figures.scale_first.value_or(0) ? "longer_search" : "fixed";
 }
 
 /// What the control says about a run whose skips don't end; picks the second sentence.
@@ -100,6 +109,7 @@ std::vector<Finding> scale_collapse(const Case& all) {
         Finding finding("scale_collapse", "error", one.mode_name());
         finding.count("step", *step).set("floor", readable_scale(*one.run.plan.loss_scale_floor));
         finding.set_if("from", scale_text(one.figures.scale_first));
+        finding.next(*one.run.plan.loss_scale_floor > highest_useful_floor ? "high_floor" : "low_floor");
         const auto& rows = one.run.rows.steps;
         const auto until = [&](const StepRow& row) { return row.step <= *step; };
         finding.count("attempts", std::count_if(rows.begin(), rows.end(), until));
@@ -123,8 +133,8 @@ std::vector<Finding> steps_not_applied(const Case& all) {
         finding.count("applied", figures.applied).count("attempts", figures.attempts);
         finding.count("probing", figures.probing).count("faults", figures.faults);
         finding.set_if("to", scale_text(figures.scale_settled));
-        finding.next(figures.applied > 0 && figures.faults == 0 && figures.scale_settled ? "lower_start"
-                                                                                         : "longer");
+        finding.set_if("from", scale_text(figures.scale_first)).set_if("now", scale_text(scale_now(one)));
+        finding.what(figures.applied == 0 ? "none" : "some").next(advise_start(one));
         findings.push_back(std::move(finding));
     }
     return findings;

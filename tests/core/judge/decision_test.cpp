@@ -101,6 +101,8 @@ TEST(Decision, SharedTimesAreNotJudged) {
     evidence.order = "at-once";
     evidence.runs[2].summary.step_ms_median = 0.1;
     EXPECT_EQ(decision_of(evidence).mode, Precision::No);
+    EXPECT_EQ(decision_of(evidence).code, "decision_keep_no_untimed");
+    EXPECT_THAT(decision_of(evidence).text, HasSubstr("no gain is proven, since times weren't judged"));
     evidence.runs[2].summary.memory_peak_bytes = 6'000'000;
     EXPECT_EQ(decision_of(evidence).code, "decision_take_for_memory");
     EXPECT_THAT(decision_of(evidence).would_change_it, Contains(HasSubstr("in turns")));
@@ -127,12 +129,56 @@ TEST(Decision, OneFaultFailsTheRangeGateProbingDoesNot) {
     EXPECT_EQ(decision_of(evidence).mode, Precision::No);
 }
 
+TEST(Decision, AFewStepsAreNoMeasureOfTime) {
+    ComparisonEvidence evidence = healthy_comparison(5);
+    evidence.runs[2].summary.step_ms_median = 0.1;
+    evidence.runs[2].summary.memory_peak_bytes = 6'000'000;
+    Decision decision = decision_of(evidence);
+    EXPECT_EQ(decision.code, "decision_keep_no_untimed");
+    EXPECT_THAT(decision.reasons, Contains(HasSubstr("bf16: its time isn't judged after 5 steps")));
+    EXPECT_THAT(decision.would_change_it, Contains(HasSubstr("run more steps")));
+    decision = decision_of(healthy_comparison(1));
+    EXPECT_THAT(decision.reasons, Contains("bf16: finite for all 1 step, 0 skips while probing, no fault."));
+    EXPECT_EQ(decision_of(healthy_comparison(30)).code, "decision_keep_no_no_gain");
+}
+
+TEST(Decision, ACollapseOfTheScaleFailsTheRangeGate) {
+    ComparisonEvidence evidence = healthy_comparison();
+    RunEvidence& half = evidence.runs[1];
+    half.rows.steps.resize(2);
+    for (StepRow& row : half.rows.steps) skip(half, row.step, SkipKind::Probing);
+    half.summary.state = RunState::StoppedNonfinite;
+    half.summary.steps = 2;
+    IncidentRow incident;
+    incident.step = 1;
+    incident.kind = "scale_collapse";
+    incident.severity = "error";
+    half.rows.incidents.push_back(incident);
+    half.plan.loss_scale_floor = std::ldexp(1.0, 25);
+    const Decision decision = decision_of(evidence);
+    EXPECT_EQ(decision.code, "decision_keep_no_no_gain_some_failed");
+    EXPECT_THAT(
+        decision.reasons,
+        Contains("fp16: gradients still overflowed at step 1 with the loss scale at its floor, 2^25."));
+}
+
+TEST(Decision, AModeThatNeverMovedAWeightIsNotEqualByChance) {
+    ComparisonEvidence evidence = healthy_comparison(5);
+    for (std::int64_t i = 0; i < 5; ++i) skip(evidence.runs[1], i, SkipKind::Probing);
+    const Decision decision = decision_of(evidence);
+    EXPECT_EQ(decision.code, "decision_keep_no_untimed_some_failed");
+    EXPECT_THAT(decision.reasons, Contains("fp16: none of 5 steps was applied, all were skipped."));
+    EXPECT_THAT(decision.would_change_it, Contains(HasSubstr("lower loss_scale.initial")));
+}
+
 TEST(Decision, AWorseMetricFailsTheThirdGate) {
     ComparisonEvidence evidence = healthy_comparison();
     evidence.runs[2].summary.step_ms_median = 2.0;
     evidence.runs[2].summary.metric = 0.90;
     const Decision decision = decision_of(evidence);
     EXPECT_EQ(decision.mode, Precision::No);
+    EXPECT_EQ(decision.code, "decision_keep_no_no_gain_some_worse");
+    EXPECT_THAT(decision.text, HasSubstr("Keep no: bf16 ends worse; fp16 ends equal within noise"));
     EXPECT_THAT(decision.reasons,
                 Contains(HasSubstr("bf16: 90.0 % where `no` has 95.0 %, worse by more than 2.3 points")));
 }

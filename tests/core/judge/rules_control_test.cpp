@@ -100,6 +100,9 @@ TEST(NotPrecision, TellsTheLogarithmAndItsSample) {
     EXPECT_EQ(found[0].values.at("next"), "log");
     EXPECT_EQ(found[0].values.at("sample"), "43");
     EXPECT_EQ(found[0].values.at("where"), "loss.log");
+    // In the loss itself it is the logarithm, not its backward.
+    evidence.runs[0].rows.incidents.back().phase = "loss";
+    EXPECT_EQ(findings_of(evidence, "not_precision")[0].values.at("next"), "log_loss");
 }
 
 TEST(SurvivedBySkipping, OnlyTheRunThatSkippedTheVeryStepOfTheControl) {

@@ -98,6 +98,16 @@ TEST(ScaleCollapse, ASkipAtTheFloorCountsOneAboveItDoesNot) {
     EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("skipped"),
               "2");  // until then, not of the whole run
     EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("attempts"), "42");
+    EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("next"), "low_floor");
+}
+
+TEST(ScaleCollapse, AFloorAboveOneIsToldAsTheReason) {
+    ComparisonEvidence evidence = healthy_comparison();
+    evidence.runs[1].plan.loss_scale_floor = std::ldexp(1.0, 16);
+    skip(evidence.runs[1], 0, SkipKind::Probing);
+    const auto found = findings_of(evidence, "scale_collapse");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].values.at("next"), "high_floor");
 }
 
 TEST(StepsNotApplied, BelowNineTenthsOnly) {
@@ -109,6 +119,20 @@ TEST(StepsNotApplied, BelowNineTenthsOnly) {
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].severity, "warning");
     EXPECT_EQ(found[0].values.at("applied"), "89");
+    EXPECT_EQ(found[0].values.at("what"), "some");
+}
+
+TEST(StepsNotApplied, NoneWithAScaleThatStaysNamesTheScale) {
+    ComparisonEvidence evidence = healthy_comparison(100);
+    for (std::int64_t i = 0; i < 100; ++i) skip(evidence.runs[1], i, SkipKind::Probing);
+    auto found = findings_of(evidence, "steps_not_applied");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].severity, "error");
+    EXPECT_EQ(found[0].values.at("what"), "none");
+    EXPECT_EQ(found[0].values.at("next"), "fixed");
+    EXPECT_EQ(found[0].values.at("now"), "2^16");
+    evidence.runs[1].summary.final_scale = 1024;
+    EXPECT_EQ(findings_of(evidence, "steps_not_applied")[0].values.at("next"), "longer_search");
 }
 
 TEST(StepsNotApplied, IsSilentWherePersistentOverflowSpeaks) {
