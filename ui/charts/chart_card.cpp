@@ -26,6 +26,9 @@ ChartCard::ChartCard(Theme& theme, StepRange& range, const QString& title, QWidg
     m_subtitle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_table->setModel(m_model);
     m_table->verticalHeader()->hide();
+    // Raw values have up to 17 digits; a value that is cut off would be a wrong one.
+    m_table->horizontalHeader()->setDefaultSectionSize(
+        m_table->fontMetrics().horizontalAdvance(QStringLiteral("-0.00000000000000000e-00")));
     m_table->setAlternatingRowColors(true);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setTabKeyNavigation(false);

@@ -137,6 +137,19 @@ void ChartPainter::paintAbove() {
     }
 }
 
+double ChartPainter::markLabelLeft(const QRectF& plot, const SceneMark& mark, double width) {
+    const double behind = mark.x + std::max(diamondRadius, mark.width) + 5;
+    if (behind + width <= plot.right()) {
+        return behind;
+    }
+    const double before = mark.x - diamondRadius - 5 - width;
+    if (before >= plot.left()) {
+        return before;
+    }
+    // A cluster over the whole plot carries its label itself.
+    return std::max(plot.left(), std::min(mark.x + diamondRadius + 5, plot.right() - width));
+}
+
 void ChartPainter::paintMark(const SceneMark& mark, double& labelledUpTo) {
     const QColor colour = m_colours.nonfinite;
     const double y = m_scene.isCompact ? m_scene.plot.top() + 5 : m_scene.plot.top() + 12 + 17.0 * mark.row;
@@ -157,11 +170,7 @@ void ChartPainter::paintMark(const SceneMark& mark, double& labelledUpTo) {
     font.setWeight(QFont::DemiBold);
     m_painter.setFont(font);
     const double width = m_painter.fontMetrics().horizontalAdvance(mark.label) + 2;
-    double left = mark.x + std::max(diamondRadius, mark.width) + 5;
-    if (left + width > m_scene.plot.right()) {
-        left = mark.x - diamondRadius - 5 - width;
-    }
-    const QRectF area(left, y - 9, width, 18);
+    const QRectF area(markLabelLeft(m_scene.plot, mark, width), y - 9, width, 18);
     m_painter.fillRect(area.adjusted(-2, 1, 2, -1), faded(m_colours.surface, 0.8));
     m_painter.setPen(m_colours.nonfinite.lightness() > 160 && m_colours.surface.lightness() > 128
                          ? m_colours.nonfinite.darker(130)

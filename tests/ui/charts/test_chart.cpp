@@ -11,6 +11,7 @@
 #include "support/temporary_folder.h"
 #include "ui/charts/chart_card.h"
 #include "ui/charts/chart_export.h"
+#include "ui/charts/chart_painter.h"
 #include "ui/charts/run_chart.h"
 #include "ui/charts/step_range.h"
 #include "ui/charts/step_table_model.h"
@@ -153,6 +154,14 @@ void TestChart::thousandsOfBadStepsAreCounted() {
         }
     }
     QVERIFY(marked > 500);
+    const QRectF plot(50, 0, 1000, 300);
+    for (const auto& [x, wide] : {std::pair{50.0, 1000.0}, {50.0, 1.0}, {1040.0, 10.0}, {100.0, 900.0}}) {
+        SceneMark mark;
+        mark.x = x;
+        mark.width = wide;
+        const double left = ChartPainter::markLabelLeft(plot, mark, 220);  // the count is never cut off
+        QVERIFY2(left >= plot.left() && left + 220 <= plot.right(), qPrintable(QString::number(left)));
+    }
 }
 
 void TestChart::ledgerSharesTheAxis() {
