@@ -98,6 +98,11 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
         ->allow_extra_args(false);
 }
 
+void PlanOptions::make_plan_optional(CLI::App& verb) {
+    verb.get_option("PLAN")->required(false);
+    m_is_optional = true;
+}
+
 Result<void> PlanOptions::add_model_and_data(PlanLayer& layer) const {
     if (!m_model.empty()) {
         const bool is_file =
@@ -146,7 +151,9 @@ Result<PlanLayer> PlanOptions::flag_layer() const {
 Result<SourcedPlan> PlanOptions::resolve(PlanUse use) const {
     auto flags = flag_layer();
     if (!flags) return flags.error();
-    auto plan = load_plan(m_plan);
+    auto plan = m_is_optional && m_plan.empty()
+                    ? Result<NamedPlan>(NamedPlan{PlanLayer{ValueSource::Plan, {}, {}}, std::nullopt})
+                    : load_plan(m_plan);
     if (!plan) return plan.error();
     auto environment = environment_layer(process_environment());
     if (!environment) return environment.error();

@@ -17,6 +17,8 @@ namespace mantissa::cli {
 class PlanOptions {
   public:
     void add_to(CLI::App& verb, PlanUse use);
+    /// After add_to: without PLAN it is the built-in defaults.
+    void make_plan_optional(CLI::App& verb);
     /// All sources together, validated. Errors name the flag, file or variable.
     [[nodiscard]] Result<SourcedPlan> resolve(PlanUse use) const;
 
@@ -32,7 +34,7 @@ class PlanOptions {
     std::vector<Given> m_given;
     std::vector<std::string> m_assignments;
     std::string m_model, m_dataset, m_config_file;
-    bool m_cpu = false, m_allow_emulated = false, m_trust = false;
+    bool m_cpu = false, m_allow_emulated = false, m_trust = false, m_is_optional = false;
 };
 
 }  // namespace mantissa::cli

@@ -14,8 +14,6 @@ constexpr UnbuiltVerb unbuilt[] = {
     {"config", "write and update Accelerate's configuration file",
      "`mantissa env` shows the file that is read"},
     {"test", "self test of this installation", "`mantissa probe` tries every device and mode"},
-    {"estimate-memory", "memory of a model before training",
-     "`mantissa compare` measures it in its trial and in every step"},
     {"replay", "repeat a bad step under other precisions",
      "`mantissa compare` shows which modes survive the same steps"},
     {"launch", "start several processes that train together", "`mantissa train` runs one process"},
