@@ -159,7 +159,8 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
     if (code > 128 && code != exit_code(ErrorCode::Interrupted))
         return Error{ErrorCode::WorkerLost,
                      "the supervisor was killed by signal " + std::to_string(code - 128),
-                     "what was recorded is in " + folder.string()};
+                     "what was recorded is in " + folder.string() +
+                         "; a worker that still computes goes on to its end"};
     return code;
 }
 

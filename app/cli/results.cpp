@@ -159,9 +159,15 @@ Result<JobResult> load_result(const std::filesystem::path& job_folder, const std
     if (!record) return record.error();
     for (const auto& folder : record->run_dirs) {
         auto summary = summarize_run(folder);
-        if (!summary) return summary.error();
-        result.runs.push_back(std::move(*summary));
+        if (summary)
+            result.runs.push_back(std::move(*summary));
+        else
+            result.unreadable.emplace_back(folder, summary.error());
     }
+    if (result.runs.empty() && !result.unreadable.empty()) return result.unreadable.front().second;
+    if (result.runs.empty())
+        return Error{ErrorCode::InputOutput, (job_folder / "comparison.json").string() + " names no runs",
+                     "restore it from a copy, or delete it"};
     result.verdicts = record->verdicts;
     result.comparison = std::move(*record);
     return result;
@@ -174,6 +180,7 @@ void print_result(const JobResult& result) {
     print(table);
     for (const RunSummary& run : result.runs)
         if (!run.state_reason.empty()) print(std::string(to_string(run.mode)) + ": " + run.state_reason);
+    for (const auto& [folder, error] : result.unreadable) fail(error);
     if (result.comparison) print_fairness(*result.comparison, label);
     print_verdicts(result.verdicts, label);
     if (result.comparison && result.comparison->decision) print_decision(*result.comparison->decision, label);
@@ -194,8 +201,10 @@ nlohmann::json to_json(const JobResult& result) {
         return run;
     }
     const ComparisonRecord& comparison = *result.comparison;
-    Json runs = Json::array(), trials = Json::array(), modes = Json::array();
+    Json runs = Json::array(), unreadable = Json::array(), trials = Json::array(), modes = Json::array();
     for (const RunSummary& run : result.runs) runs.push_back(mantissa::to_json(run));
+    for (const auto& [folder, error] : result.unreadable)
+        unreadable.push_back({{"run_dir", folder.string()}, {"error", describe(error)}});
     for (const TrialReport& trial : comparison.trials) trials.push_back(mantissa::to_json(trial));
     for (const Precision mode : comparison.modes) modes.push_back(to_string(mode));
     return {{"comparison_id", comparison.id},
@@ -208,6 +217,7 @@ nlohmann::json to_json(const JobResult& result) {
             {"modes", modes},
             {"trials", trials},
             {"runs", runs},
+            {"unreadable_runs", unreadable},
             {"verdicts", verdicts_json(result.verdicts)},
             {"decision", comparison.decision ? mantissa::to_json(*comparison.decision) : Json(nullptr)},
             {"folder", result.folder.string()},

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -14,13 +15,14 @@ namespace mantissa::cli {
 
 struct JobResult {
     std::vector<RunSummary> runs;
+    std::vector<std::pair<std::filesystem::path, Error>> unreadable;  // runs of a comparison that are damaged
     std::vector<Verdict> verdicts;
     std::optional<ComparisonRecord> comparison;  // none for a single run
     std::filesystem::path folder, report;        // report empty: there is none
     std::string language = "en";                 // of verdicts, decision and labels
 };
 
-/// From the folder alone: a comparison folder or a run folder.
+/// From the folder alone: a comparison folder or a run folder. Of a comparison at least one run is readable.
 Result<JobResult> load_result(const std::filesystem::path& job_folder, const std::string& language);
 
 /// The last validation value in the words of all tables: "95.0 %", "loss 0.1631", or "–".

@@ -28,6 +28,11 @@ struct RunsOptions {
     bool json = false;
 };
 
+std::string comparison_line(const std::filesystem::path& runs, const std::string& id) {
+    const auto record = read_comparison(comparison_folder(runs, id));
+    return "comparison " + id + (record ? "" : " (unreadable: " + record.error().message + ")");
+}
+
 /// A folder that can't be read is a line of its own, so that one damaged run doesn't hide the others.
 int list_runs(const RunsOptions& options) {
     const auto runs = runs_folder(options.runs_dir);
@@ -38,12 +43,13 @@ int list_runs(const RunsOptions& options) {
     for (const char* title : {"applied/steps", "final loss", "validation"})
         table.add_column(title, Table::Align::Right);
     Json list = Json::array();
+    std::vector<std::string> unreadable;
     for (const RunFolder& folder : *folders) {
         const auto run = summarize_run(folder.path);
         if (!run) {
             list.push_back({{"run_dir", folder.path.string()}, {"error", describe(run.error())}});
-            table.add_row({"–", folder.path.filename().string(), "–", "unreadable: " + run.error().message,
-                           "–", "–", "–"});
+            table.add_row({"–", folder.path.filename().string(), "–", "unreadable", "–", "–", "–"});
+            unreadable.push_back("unreadable: " + run.error().message);
             continue;
         }
         list.push_back(to_json(*run));
@@ -66,8 +72,9 @@ int list_runs(const RunsOptions& options) {
     std::string text = table.text();
     text.pop_back();
     print(text);
+    for (const std::string& line : unreadable) print(line);
     if (comparisons)
-        for (const std::string& id : *comparisons) print("comparison " + id);
+        for (const std::string& id : *comparisons) print(comparison_line(runs, id));
     return 0;
 }
 

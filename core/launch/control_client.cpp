@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -12,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "launch/job.h"
 #include "launch/socket_address.h"
 #include "record/run_folder.h"
 
@@ -20,10 +22,19 @@ namespace mantissa {
 namespace {
 using Json = nlohmann::json;
 
+/// A worker outlives a supervisor that was killed.
+bool still_computes(const std::filesystem::path& folder) {
+    const auto job = read_job(folder);
+    return job && std::any_of(job->runs.begin(), job->runs.end(),
+                              [](const JobRun& run) { return !RunLock::is_free(run.folder); });
+}
+
 Error nobody(const std::filesystem::path& folder, const std::string& why) {
     return {ErrorCode::InputOutput,
             "no supervisor works on " + folder.string() + (why.empty() ? "" : " (" + why + ")"),
-            "the job has ended, or was never started; its recording can still be opened"};
+            still_computes(folder)
+                ? "it was killed, and a worker goes on to its end: a SIGTERM to that process stops it"
+                : "the job has ended, or was never started; its recording can still be opened"};
 }
 
 template <typename T>

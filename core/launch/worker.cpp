@@ -57,14 +57,24 @@ class CommandListener {
         while (true) {
             std::array<pollfd, 3> events{
                 {{m_ended, POLLIN, 0}, {m_signals, POLLIN, 0}, {m_channel, POLLIN, 0}}};
-            if (::poll(events.data(), events.size(), -1) < 0) continue;
+            if (::poll(events.data(), events.size(), m_alone ? alone_tick_ms : -1) < 0) continue;
             if (events[1].revents != 0) take_signal();
             if (events[2].revents != 0) take_commands();
             if (events[0].revents != 0) return;
+            if (m_alone) end_a_pause();
         }
     }
 
   private:
+    static constexpr int alone_tick_ms = 200;
+
+    /// A pause that nobody could end any more would hold the run for ever.
+    void end_a_pause() {
+        if (!m_control.is_paused()) return;
+        log::warning("the run is paused and its supervisor is gone: nobody could resume it, so it stops");
+        m_control.post(ControlCommand::Stop);
+    }
+
     void take_signal() {
         signalfd_siginfo signal{};
         while (::read(m_signals, &signal, sizeof signal) == sizeof signal) {
@@ -84,6 +94,7 @@ class CommandListener {
             // work.
             log::warning("the supervisor is gone; the run goes on to its end");
             m_channel = -1;
+            m_alone = true;
             return;
         }
         m_line.append(bytes.data(), static_cast<std::size_t>(count));
@@ -95,6 +106,7 @@ class CommandListener {
 
     RunControl& m_control;
     int m_signals, m_channel, m_ended;
+    bool m_alone = false;  // the supervisor is gone
     std::string m_line;
 };
 

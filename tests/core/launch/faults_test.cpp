@@ -124,6 +124,33 @@ TEST_F(Faults, workers_finish_when_their_supervisor_is_killed) {
     }
 }
 
+TEST_F(Faults, a_paused_run_stops_when_nobody_could_resume_it) {
+    auto handle = start(JobKind::SingleRun, plan("steps=100000 ms=1"));
+    ASSERT_TRUE(soon([&] { return steps(0) > 10; }));
+    ASSERT_TRUE(send_one_command(handle.folder(), "pause", ""));
+    ASSERT_TRUE(soon([&] { return state(0) == RunState::Paused; }));
+    ::kill(handle.pid(), SIGKILL);
+    EXPECT_EQ(handle.wait(), 128 + SIGKILL);
+    EXPECT_TRUE(soon([&] { return outcome(0).state == RunState::Stopped; }));
+}
+
+TEST_F(Faults, a_worker_without_its_supervisor_is_told_of) {
+    auto handle = start(JobKind::SingleRun, plan("steps=100000 ms=1"));
+    ASSERT_TRUE(soon([&] { return steps(0) > 10; }));
+    const pid_t worker = worker_of(run_folder(0));
+    ::kill(handle.pid(), SIGKILL);
+    handle.wait();
+    const auto alive = send_one_command(handle.folder(), "stop", "");
+    ASSERT_FALSE(alive);
+    EXPECT_NE(alive.error().hint.find("SIGTERM to that process stops it"), std::string::npos);
+    ::kill(worker, SIGTERM);
+    ASSERT_TRUE(soon([&] { return outcome(0).state == RunState::Stopped; }));
+    ASSERT_TRUE(soon([&] {
+        const auto ended = send_one_command(handle.folder(), "stop", "");
+        return !ended && ended.error().hint.find("the job has ended") != std::string::npos;
+    }));
+}
+
 TEST_F(Faults, queued_runs_of_a_killed_supervisor_are_lost) {
     auto handle = compare("steps=100000 ms=1", ComparisonOrder::OneByOne);
     ASSERT_TRUE(soon([&] { return steps(0) > 10; }));

@@ -76,6 +76,44 @@ TEST(CliBrokenWorld, AFullDiskEndsTheRunWithASentence) {
     EXPECT_GT(run["steps"].get<long>(), 100);  // what was committed before is there
 }
 
+TEST(CliBrokenWorld, OneDamagedRunHidesNeitherTheOthersNorItsComparison) {
+    const Home home;
+    ASSERT_EQ(home.run({"compare", "article-2", "--cpu", "--max-steps", "5", "-q"}).code, 0);
+    const auto whole = home.run({"runs", "show", "last", "--json"}).json();
+    ASSERT_TRUE(whole.is_object());
+    EXPECT_TRUE(whole["unreadable_runs"].empty());
+    const fs::path damaged = whole["runs"][1]["run_dir"].get<std::string>();
+    std::ofstream(damaged / "run.db") << "no database";
+    for (const char* verb : {"list", "show"}) {
+        std::vector<std::string> arguments{"runs", verb};
+        if (std::string(verb) == "show") arguments.emplace_back("last");
+        const auto outcome = home.run(arguments);
+        EXPECT_EQ(outcome.code, 0) << verb;
+        EXPECT_THAT(outcome.out + outcome.err, HasSubstr((damaged / "run.db").string() + " is damaged"))
+            << verb;
+        EXPECT_THAT(outcome.out, HasSubstr("finished")) << verb;
+    }
+    const auto shown = home.run({"runs", "show", "last", "--json"}).json();
+    ASSERT_TRUE(shown.is_object());
+    EXPECT_EQ(shown["runs"].size(), 2u);
+    EXPECT_EQ(shown["unreadable_runs"][0]["run_dir"], damaged.string());
+    EXPECT_EQ(home.run({"report", "last"}).code, 0);
+
+    const auto folder = home.runs() / "comparisons";
+    fs::create_directories(folder / "20200101-000000-empty");
+    std::ofstream(folder / "20200101-000000-empty" / "comparison.json") << "{}";
+    fs::create_directories(folder / "20200101-000001-cut");
+    std::ofstream(folder / "20200101-000001-cut" / "comparison.json") << R"({"id")";
+    for (const char* id : {"20200101-000000-empty", "20200101-000001-cut"}) {
+        const auto refused = home.run({"runs", "show", id});
+        EXPECT_EQ(refused.code, 6) << id;
+        EXPECT_THAT(refused.err, HasSubstr("comparison.json")) << id;
+    }
+    const auto list = home.run({"runs", "list"});
+    EXPECT_EQ(list.code, 0);
+    EXPECT_THAT(list.out, HasSubstr("comparison 20200101-000001-cut (unreadable: "));
+}
+
 TEST(CliBrokenWorld, TwoProgramsOnOneRunsFolder) {
     const Home home;
     Started first(home, {"train", "article-1", "--cpu", "--json"});
