@@ -38,6 +38,8 @@ QString tickText(double value, Quantity quantity, ValueView view) {
     if (text.contains(QLatin1Char('.')) && !text.contains(QLatin1Char('e'))) {
         text.replace(zeros, QStringLiteral(".\\1"));
         text.replace(QRegularExpression(QStringLiteral("\\.(?!\\d)")), QString());
+    } else if (text.contains(QLatin1Char('.'))) {
+        text.replace(QRegularExpression(QStringLiteral("\\.?0+e")), QStringLiteral("e"));
     }
     return text;
 }

@@ -77,6 +77,10 @@ void RunChart::setRuns(std::vector<ChartRun> runs) {
         curve->column.reset(m_options);
         m_curves.push_back(std::move(curve));
     }
+    // In the order of the modes, whichever run has its first steps first: the thick line of the control lies below.
+    for (const std::unique_ptr<Curve>& curve : m_curves) {
+        curve->raw.push_back(newSeries(*curve, false));
+    }
     refresh();
 }
 
@@ -154,8 +158,12 @@ void RunChart::updateLines() {
 
 void RunChart::setPieces(Curve& curve, bool isSmooth, const Polyline& line) {
     std::vector<QLineSeries*>& pool = isSmooth ? curve.smooth : curve.raw;
-    while (pool.size() < line.pieces.size()) {
-        pool.push_back(newSeries(curve, isSmooth));
+    if (pool.size() < line.pieces.size()) {
+        const std::size_t wanted = std::max(line.pieces.size(), 2 * pool.size());  // so that raising stays rare
+        while (pool.size() < wanted) {
+            pool.push_back(newSeries(curve, isSmooth));
+        }
+        raiseAbove(curve, isSmooth);
     }
     for (std::size_t i = 0; i < pool.size(); ++i) {
         if (i < line.pieces.size()) {
@@ -182,11 +190,31 @@ QPen RunChart::penOf(const Curve& curve, bool isSmooth) const {
 
 QLineSeries* RunChart::newSeries(const Curve& curve, bool isSmooth) {
     auto* series = new QLineSeries(chart());
+    addOnTop(series);
+    series->setPen(penOf(curve, isSmooth));
+    return series;
+}
+
+void RunChart::addOnTop(QLineSeries* series) {
     chart()->addSeries(series);
     series->attachAxis(m_xAxis);
     series->attachAxis(m_yAxis);
-    series->setPen(penOf(curve, isSmooth));
-    return series;
+}
+
+/// A new series lies on top of all; what belongs above it goes there again. Qt Charts knows no other order than that of adding.
+void RunChart::raiseAbove(const Curve& below, bool isSmooth) {
+    for (const bool smooth : {false, true}) {
+        for (const std::unique_ptr<Curve>& curve : m_curves) {
+            const bool isAbove = smooth == isSmooth ? curve->position > below.position : smooth;
+            if (!isAbove) {
+                continue;
+            }
+            for (QLineSeries* series : smooth ? curve->smooth : curve->raw) {
+                chart()->removeSeries(series);
+                addOnTop(series);
+            }
+        }
+    }
 }
 
 void RunChart::applyPens() {

@@ -79,6 +79,8 @@ class RunChart : public QChartView {
     void setPieces(Curve& curve, bool isSmooth, const Polyline& line);
     [[nodiscard]] QPen penOf(const Curve& curve, bool isSmooth) const;
     QLineSeries* newSeries(const Curve& curve, bool isSmooth);
+    void addOnTop(QLineSeries* series);
+    void raiseAbove(const Curve& below, bool isSmooth);
     [[nodiscard]] QString laneText(const ChartRun& run) const;
     [[nodiscard]] QString markLabel(const MarkCluster& cluster, Precision mode) const;
     [[nodiscard]] std::optional<double> dotY(std::size_t run, const EvaluationRow& evaluation, bool hasLoss) const;

@@ -180,6 +180,14 @@ void LivePage::setLanguage(const std::string& language) {
     }
 }
 
+const PlotOptions& LivePage::lossOptions() const {
+    return m_loss->lossOptions();
+}
+
+void LivePage::setLossOptions(const PlotOptions& options) {
+    m_loss->setLossOptions(options);
+}
+
 void LivePage::setRuns() {
     m_runs.clear();
     bool hasControl = false;

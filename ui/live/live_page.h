@@ -42,6 +42,9 @@ class LivePage : public QWidget {
     [[nodiscard]] RunController& controller() { return m_controller; }
     [[nodiscard]] const ComparisonFollower* follower() const { return m_follower.get(); }
     [[nodiscard]] LossPanel& lossPanel() { return *m_loss; }
+    /// What was chosen above the loss chart: scale, view, x, smoothing.
+    [[nodiscard]] const PlotOptions& lossOptions() const;
+    void setLossOptions(const PlotOptions& options);
     [[nodiscard]] StepRange& range() { return *m_range; }
 
   Q_SIGNALS:

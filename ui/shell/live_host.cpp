@@ -67,10 +67,12 @@ void LiveHost::setLanguage(const QString& code) {
     if (isFirst && code == QLatin1String("en")) {
         return;  // made in English
     }
+    const PlotOptions chosen = m_page->lossOptions();
     makePage();
     if (!m_folder.empty()) {
         show(m_folder);
     }
+    m_page->setLossOptions(chosen);  // what was chosen to look at is no matter of language
 }
 
 RunController& LiveHost::controller() {

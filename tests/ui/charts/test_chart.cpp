@@ -68,6 +68,7 @@ class TestChart : public QObject {
   private Q_SLOTS:
     void handsOverFewPoints();
     void everySeriesIsPositiveOrEmptyOnALogAxis();
+    void controlLiesBelowWhicheverRunCameFirst();
     void badStepIsMarkedAtEveryZoom();
     void thousandsOfBadStepsAreCounted();
     void ledgerSharesTheAxis();
@@ -117,6 +118,37 @@ void TestChart::everySeriesIsPositiveOrEmptyOnALogAxis() {
         }
     }
     QVERIFY(lastX >= 102);  // the line goes on behind what a logarithm can't show
+}
+
+void TestChart::controlLiesBelowWhicheverRunCameFirst() {
+    Chart c(0);
+    PlotOptions options = c.chart.options();
+    options.smoothingSteps = 10;
+    c.chart.setOptions(options);
+    for (std::int64_t step = 0; step < 120; ++step) {
+        StepRow row = fixture::makeStep(Precision::Fp16, step, 0, {});
+        c.fp16.append(std::span(&row, 1));
+    }
+    c.chart.refresh();
+    c.add(120);
+    for (std::int64_t step = 120; step < 160; ++step) {  // gaps: more pieces than there were
+        StepRow row = fixture::makeStep(Precision::No, step, 0, {});
+        row.loss = step % 4 == 0 ? std::numeric_limits<double>::quiet_NaN() : row.loss;
+        row.nonfinite_loss = step % 4 == 0;
+        c.no.append(std::span(&row, 1));
+    }
+    fitRange(c.range, c.chart.runs(), XKind::Step, 160);
+    c.chart.refresh();
+    int below = 0;
+    for (const QAbstractSeries* series : c.chart.chart()->series()) {
+        const QColor colour = qobject_cast<const QLineSeries*>(series)->pen().color();
+        const bool isNo = colour.rgb() == c.theme.modeColour(Precision::No).rgb();
+        const bool isRaw = colour.alpha() < 255;  // beside a smooth line
+        const int order = (isRaw ? 0 : 2) + (isNo ? 0 : 1);
+        QVERIFY2(order >= below, qPrintable(QStringLiteral("%1 after %2").arg(order).arg(below)));
+        below = order;
+    }
+    QCOMPARE(below, 3);
 }
 
 void TestChart::badStepIsMarkedAtEveryZoom() {
@@ -351,9 +383,9 @@ void TestChart::picturesAreWritten() {
 
 void TestChart::unwritableFileIsASentence() {
     Chart c(10);
-    const auto written = exportCsv(c.chart, QStringLiteral("/nonexistent/a.csv"));
+    const auto written = exportCsv(c.chart, QStringLiteral("/dev/null/a.csv"));  // not a folder, for nobody
     QVERIFY(!written.ok());
-    QVERIFY(written.error().message.find("/nonexistent/a.csv") != std::string::npos);
+    QVERIFY(written.error().message.find("/dev/null/a.csv") != std::string::npos);
 }
 
 QTEST_MAIN(TestChart)

@@ -12,6 +12,7 @@
 #include "fake_machine.h"
 #include "fixture_runs.h"
 #include "ui/bridge/theme.h"
+#include "ui/live/live_page.h"
 #include "ui/runs/runs_page.h"
 #include "ui/setup/setup_page.h"
 #include "ui/shell/screenshot.h"
@@ -196,6 +197,13 @@ class MainWindowTest : public QObject {
             QCOMPARE(samplePreset(), QStringLiteral("gated-overflow"));
             tryHere->click();  // the same comparison, not the one that Set up happened to hold
             QCOMPARE(desk.window->setupPage().editor().plan().name, std::string("gated-overflow"));
+            auto* live = desk.window->findChild<LivePage*>();
+            PlotOptions chosen = live->lossOptions();
+            chosen.smoothingSteps = 10;
+            live->setLossOptions(chosen);
+            desk.window->catalog().action("view.language")->trigger();
+            QTRY_VERIFY(desk.window->findChild<LivePage*>()->lossOptions() == chosen);  // language changes words only
+            desk.window->catalog().action("view.language")->trigger();
             desk.window->showPage("runs");
             QVERIFY(!banner->isVisible());
             desk.settings.setText("window/sample_seen", "yes");  // as after the first comparison of one's own
