@@ -35,6 +35,7 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error, int argc,
 }  // namespace
 
 int main(int argc, char** argv) {
+    mantissa::cli::open_missing_descriptors();
     std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write that met it, for every verb
     CLI::App program("Mantissa: mixed-precision training, compared and explained", "mantissa");
     program.require_subcommand(1);

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,8 +27,16 @@ void print_json(const nlohmann::json& value) {
     print(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+void open_missing_descriptors() {
+    // A file opened later would take the free number: its lock or its bytes would go astray.
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor)
+        if (::fcntl(descriptor, F_GETFD) < 0)
+            ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int finish_output(int result) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
+    if (errno == EPIPE) return result;  // `| head -1` has what it wanted
     const int code =
         fail({ErrorCode::InputOutput,
               std::string("the result can't be written to standard output: ") + std::strerror(errno), ""});

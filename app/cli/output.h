@@ -12,7 +12,11 @@ namespace mantissa::cli {
 int fail(const Error& error);
 void print(std::string_view line);  // one line of the result
 void print_json(const nlohmann::json& value);
-/// Flushes standard output. A result that could not be written is an error (full disk, closed pipe).
+/// First of all: /dev/null in place of a standard stream that was closed, so that no file takes its number.
+/// Writing the result to a closed standard output stays an error.
+void open_missing_descriptors();
+/// Flushes standard output. A result that could not be written is an error (full disk), but for a reader of a
+/// pipe that went away.
 int finish_output(int result);
 
 [[nodiscard]] bool is_terminal_error();   // standard error is a terminal

@@ -127,13 +127,28 @@ TEST(CliBrokenWorld, TwoProgramsOnOneRunsFolder) {
     EXPECT_EQ(home.run({"runs", "list", "--json"}).json()["runs"].size(), 2u);
 }
 
+int run_in_shell(const Home& home, const std::string& arguments) {
+    const std::string command = "export MANTISSA_RUNS_DIR='" + home.runs().string() + "' HOME='" +
+                                home.path().string() + "'; exec " MANTISSA_PROGRAM_FILE " " + arguments;
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 TEST(CliBrokenWorld, AResultThatCanNotBePrinted) {
     if (!fs::exists("/dev/full")) FAIL() << "this machine has no /dev/full";
     const Home home;
-    const std::string command =
-        std::string(MANTISSA_PROGRAM_FILE) + " models > /dev/full 2>" + (home.path() / "err").string();
-    const int status = std::system(command.c_str());
-    EXPECT_EQ(WEXITSTATUS(status), 6);
+    EXPECT_EQ(run_in_shell(home, "models > /dev/full 2>/dev/null"), 6);
+    EXPECT_EQ(run_in_shell(home, "models >&- 2>/dev/null"), 6);
+}
+
+TEST(CliBrokenWorld, ClosedStandardStreamsDisturbNoRun) {
+    const Home home;  // as under a daemon: the files that a run opens must not take the free numbers
+    EXPECT_EQ(run_in_shell(home, "train article-2 --cpu --max-steps 3 <&- >/dev/null 2>&1"), 0);
+    EXPECT_EQ(run_in_shell(home, "train article-2 --cpu --max-steps 3 >/dev/null 2>&-"), 0);
+    EXPECT_EQ(run_in_shell(home, "train article-2 --cpu --max-steps 3 <&- >&- 2>&-"), 6);  // no result
+    const auto list = home.run({"runs", "list", "--json"}).json();
+    ASSERT_EQ(list["runs"].size(), 3u);
+    for (const auto& run : list["runs"]) EXPECT_EQ(run["state"], "finished");
 }
 
 }  // namespace
