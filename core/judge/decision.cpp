@@ -109,10 +109,15 @@ bool is_timed(const std::vector<GateResult>& native) {
 void describe_no_gain(const Case& all, const std::vector<GateResult>& passed, DecisionDraft& draft) {
     std::vector<GateResult> emulated, native;
     for (const GateResult& one : passed) (one.emulated ? emulated : native).push_back(one);
-    draft.code = native.empty()      ? "keep_no_emulated"
+    std::vector<GateResult> better;
+    std::copy_if(passed.begin(), passed.end(), std::back_inserter(better),
+                 [](const GateResult& one) { return one.better; });
+    draft.code = !better.empty()     ? "keep_no_better"
+                 : native.empty()    ? "keep_no_emulated"
                  : !is_timed(native) ? "keep_no_untimed"
                  : emulated.empty()  ? "keep_no_no_gain"
                                      : "keep_no_mixed";
+    if (!better.empty()) draft.values["better"] = names(better);
     draft.values["passed"] = names(passed);
     draft.values["count"] = std::to_string(passed.size());
     draft.values["device"] = all.control()->run.summary.device;

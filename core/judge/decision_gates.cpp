@@ -134,6 +134,7 @@ bool pass_metric(const RunCase& one, const RunCase& control, GateResult& result)
                                         {"control", readable_percent(metric->control)},
                                         {"noise", readable_number(100 * metric->noise, 2)},
                                         {"samples", readable_count(metric->samples)}}));
+    result.better = !worse && !metric->same();
     return !worse;
 }
 

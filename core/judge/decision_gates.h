@@ -19,6 +19,7 @@ struct GateResult {
     bool metric_known = true;       // false: no validation data or no ruler; then gate 3 isn't answered
     bool finished = true;           // false: stopped by hand or interrupted; gate 3 isn't answered either
     bool emulated = false;
+    bool better = false;  // than the control, by more than the noise
     std::optional<double> time_ratio;  // of native modes with times of their own
     std::optional<double> memory_ratio;
 };

@@ -69,8 +69,8 @@ std::vector<Finding> for_each_metric(const Case& all, Make make) {
     const RunCase* control = all.control();
     if (control == nullptr || control->figures.in_trouble()) return findings;
     for (const RunCase& one : all.runs()) {
-        if (!one.is_half() || one.figures.in_trouble())
-            continue;  // the article's order: a broken run has no metric to compare
+        // The article's order: a run that broke, or never moved a weight, has no metric to compare.
+        if (!one.is_half() || one.figures.in_trouble() || one.figures.applied == 0) continue;
         if (const auto metric = compare_accuracy(one, *control)) make(one, *metric, findings);
     }
     return findings;

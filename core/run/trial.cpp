@@ -7,7 +7,6 @@
 #include "models/module_scope.h"
 #include "numerics/op_counter.h"
 #include "numerics/output_meter.h"
-#include "run/meter_watch.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
 
@@ -25,6 +24,28 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+// What an fp32 island gives hasn't the limit of the mode.
+class HeadroomWatch : public OutputWatch {
+  public:
+    HeadroomWatch(OutputMeter& meter, const std::vector<std::string>& islands)
+        : m_meter(meter), m_islands(islands) {}
+    void output(const std::string& module, const std::string& op, const std::vector<torch::Tensor>& operands,
+                const torch::Tensor& result) override {
+        if (result.scalar_type() == at::kFloat && is_inside_island(module)) return;
+        m_meter.read(module, op, operands, result);
+    }
+
+  private:
+    [[nodiscard]] bool is_inside_island(const std::string& module) const {
+        return std::any_of(m_islands.begin(), m_islands.end(), [&](const std::string& island) {
+            return module == island || module.starts_with(island + ".");
+        });
+    }
+
+    OutputMeter& m_meter;
+    const std::vector<std::string>& m_islands;
+};
+
 void fill_headroom(const OutputMeter& meter, Precision mode, TrialReport& report) {
     report.headroom_bits = headroom_bits(mode, meter);
     if (const OutputReading* reading = meter.largest()) {
@@ -40,7 +61,7 @@ void measure(RunParts& parts, const RunPlan& plan, MemoryMeter& memory, std::opt
     StepRunner runner(parts, plan.training, nullptr);
     parts.bare_model().train();
     {
-        MeterWatch watch(meter);
+        HeadroomWatch watch(meter, plan.fp32_islands);
         const WatchScope scope(watch);
         const StepOutcome first = runner.run(&*counter);
         report.loss_finite = std::isfinite(first.facts.loss);

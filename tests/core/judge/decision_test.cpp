@@ -171,6 +171,16 @@ TEST(Decision, AModeThatNeverMovedAWeightIsNotEqualByChance) {
     EXPECT_THAT(decision.would_change_it, Contains(HasSubstr("lower loss_scale.initial")));
 }
 
+TEST(Decision, ABetterMetricAloneIsNotCalledEqual) {
+    ComparisonEvidence evidence = emulated();
+    evidence.runs[1].summary.metric = 0.99;
+    const Decision decision = decision_of(evidence);
+    EXPECT_EQ(decision.mode, Precision::No);
+    EXPECT_EQ(decision.code, "decision_keep_no_better");
+    EXPECT_THAT(decision.text,
+                HasSubstr("no worse than `no` (95.0 %), fp16 even better by more than the noise"));
+}
+
 TEST(Decision, AWorseMetricFailsTheThirdGate) {
     ComparisonEvidence evidence = healthy_comparison();
     evidence.runs[2].summary.step_ms_median = 2.0;

@@ -50,6 +50,15 @@ TEST(Metric, OfARunThatBrokeIsNotCompared) {
     EXPECT_THAT(codes_of(evidence), Not(Contains("differs")));
 }
 
+TEST(Metric, OfARunThatNeverMovedAWeightIsNotCompared) {
+    ComparisonEvidence evidence = healthy_comparison(40);
+    evidence.runs[1].summary.metric = 0.1;
+    EXPECT_EQ(findings_of(evidence, "differs").size(), 1u);
+    for (std::int64_t i = 0; i < 40; ++i) skip(evidence.runs[1], i, SkipKind::Probing);
+    EXPECT_TRUE(findings_of(evidence, "differs").empty());
+    EXPECT_EQ(findings_of(evidence, "steps_not_applied").size(), 1u);
+}
+
 TEST(Metric, TheSpeedOfAnEmulatedModeSaysNothing) {
     ComparisonEvidence evidence = healthy_comparison();
     evidence.runs[2].summary.support = Support::Emulated;

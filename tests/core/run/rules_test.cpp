@@ -378,5 +378,15 @@ TEST_F(Training, TrialSeesTheOverflow) {
     EXPECT_EQ(report->headroom_module, "square.mul");
 }
 
+TEST_F(Training, WhatAnIslandGivesIsNotMeasuredAgainstTheLimitOfTheMode) {
+    RunPlan plan = preset("cancer-overflow", Precision::No);
+    plan.fp32_islands = {"square", "head"};
+    const auto report = mantissa_engine_api()->trial(plan, Precision::Fp16);
+    ASSERT_TRUE(report.ok());
+    EXPECT_TRUE(report->loss_finite && report->outputs_finite);
+    EXPECT_GT(*report->headroom_bits, 0);
+    EXPECT_EQ(report->headroom_module, "hidden");
+}
+
 }  // namespace
 }  // namespace mantissa
