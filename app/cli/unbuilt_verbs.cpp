@@ -11,8 +11,6 @@ struct UnbuiltVerb {
 };
 
 constexpr UnbuiltVerb unbuilt[] = {
-    {"config", "write and update Accelerate's configuration file",
-     "`mantissa env` shows the file that is read"},
     {"test", "self test of this installation", "`mantissa probe` tries every device and mode"},
     {"replay", "repeat a bad step under other precisions",
      "`mantissa compare` shows which modes survive the same steps"},

@@ -12,6 +12,7 @@ void add_train(CLI::App& program, int& result);
 void add_compare(CLI::App& program, int& result);
 void add_probe(CLI::App& program, int& result);
 void add_env(CLI::App& program, int& result);
+void add_config(CLI::App& program, int& result);
 void add_estimate_memory(CLI::App& program, int& result);
 void add_models(CLI::App& program, int& result);
 void add_datasets(CLI::App& program, int& result);

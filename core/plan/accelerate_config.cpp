@@ -159,7 +159,7 @@ struct KnownKey {
 };
 
 // NoEffect: addresses and placement of several processes; one process of this machine has no use for them.
-constexpr std::array<KnownKey, 43> known_keys{
+constexpr std::array<KnownKey, 44> known_keys{
     {{"mixed_precision", Meaning::Takes, ""},
      {"fp16", Meaning::Takes, ""},
      {"use_cpu", Meaning::Takes, ""},
@@ -192,6 +192,7 @@ constexpr std::array<KnownKey, 43> known_keys{
      {"tpu_env", Meaning::NoEffect, ""},
      {"tpu_name", Meaning::Refuses, ""},
      {"tpu_zone", Meaning::Refuses, ""},
+     {"tpu_vm", Meaning::Refuses, ""},
      {"tpu_use_cluster", Meaning::Refuses, "false"},
      {"tpu_use_sudo", Meaning::Refuses, "false"},
      {"command_file", Meaning::Refuses, ""},

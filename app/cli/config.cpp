@@ -1,0 +1,166 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "output.h"
+#include "plan/accelerate_update.h"
+#include "plan/plan_sources.h"
+#include "table.h"
+#include "verbs.h"
+
+namespace mantissa::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct ConfigOptions {
+    std::string file, mode = "no";
+    bool json = false;
+};
+
+/// The file that is named, else the default one that is there; empty: none.
+fs::path existing_file(const ConfigOptions& options) {
+    if (!options.file.empty()) return options.file;
+    std::error_code ignored;
+    for (const char* name : {"default_config.yaml", "default_config.json"}) {
+        const auto candidate = accelerate_config_folder(process_environment()) / name;
+        if (fs::exists(candidate, ignored)) return candidate;
+    }
+    return {};
+}
+
+Json to_json(const SourcedPlan& plan, const fs::path& file) {
+    Json values = Json::object();
+    for (const auto& [path, origin] : plan.origins) {
+        Json overruled = Json::array();
+        for (const auto& lost : origin.overruled)
+            overruled.push_back({{"value", lost.value},
+                                 {"source", mantissa::to_string(lost.source)},
+                                 {"detail", lost.detail}});
+        values[path] = {{"value", origin.value},
+                        {"source", mantissa::to_string(origin.source)},
+                        {"detail", origin.detail},
+                        {"overruled", overruled}};
+    }
+    return {{"file", file.empty() ? Json(nullptr) : Json(file.string())},
+            {"values", values},
+            {"notes", plan.notes}};
+}
+
+int show(const ConfigOptions& options) {
+    const fs::path file = existing_file(options);
+    const auto environment = environment_layer(process_environment());
+    if (!environment) return fail(environment.error());
+    const auto config = accelerate_config_layer(file.empty() ? std::nullopt : std::optional<fs::path>(file),
+                                                process_environment());
+    if (!config) return fail(config.error());
+    const auto plan = merge_plan({*config, *environment}, PlanUse::Train);
+    if (!plan) return fail(plan.error());
+    if (options.json) {
+        print_json(to_json(*plan, file));
+        return 0;
+    }
+    if (file.empty())
+        print("No configuration in " + accelerate_config_folder(process_environment()).string() +
+              ": `mantissa config default` writes one");
+    else
+        print("Accelerate's configuration: " + file.string());
+    if (plan->origins.empty()) {
+        print("Nothing in it or in ACCELERATE_* differs from the built-in defaults.");
+    } else {
+        Table table;
+        for (const char* title : {"field", "value", "from"}) table.add_column(title);
+        for (const auto& [path, origin] : plan->origins)
+            table.add_row({path, origin.value, describe_source(origin.source, origin.detail)});
+        std::string text = table.text();
+        text.pop_back();
+        print(text);
+    }
+    for (const std::string& line : plan->overruled_lines()) print(line);
+    for (const std::string& note : plan->notes) print("note: " + note);
+    return 0;
+}
+
+void print_file(const ConfigOptions& options, const fs::path& file, const std::vector<std::string>& changes) {
+    if (options.json)
+        print_json({{"file", file.string()}, {"changes", changes}});
+    else
+        print(file.string());
+}
+
+int write_default(const ConfigOptions& options) {
+    const fs::path there = existing_file(options);
+    std::error_code ignored;
+    if (!there.empty() && fs::exists(fs::symlink_status(there, ignored)))
+        return fail({ErrorCode::Usage, there.string() + " is there already; it is not overwritten",
+                     "`mantissa config update` brings it up to date; --config_file names another"});
+    const fs::path file =
+        there.empty() ? accelerate_config_folder(process_environment()) / "default_config.yaml" : there;
+    const auto mode = parse_precision(options.mode);
+    if (!mode) return fail({ErrorCode::Usage, "\"" + options.mode + "\" is no precision mode", ""});
+    if (file.has_parent_path())
+        if (auto made = make_folders(file.parent_path()); !made) return fail(made.error());
+    if (auto written = write_file_atomically(file, default_accelerate_config(*mode, file.string())); !written)
+        return fail(written.error());
+    print_file(options, file, {});
+    return 0;
+}
+
+int update(const ConfigOptions& options) {
+    fs::path file = existing_file(options);
+    if (file.empty())
+        return fail(
+            {ErrorCode::InputOutput,
+             "there is no configuration in " + accelerate_config_folder(process_environment()).string(),
+             "`mantissa config default` writes one"});
+    const auto text = read_file(file, 1u << 20);
+    if (!text) return fail(text.error());
+    const auto updated = update_accelerate_config(*text, file.string());
+    if (!updated) return fail(updated.error());
+    if (updated->text != *text) {
+        // A link stays a link, and the file keeps its permissions.
+        std::error_code ignored;
+        const fs::path real = fs::canonical(file, ignored);
+        const auto permissions = fs::status(real, ignored).permissions();
+        if (auto written = write_file_atomically(real, updated->text); !written) return fail(written.error());
+        fs::permissions(real, permissions, ignored);
+    }
+    print_file(options, file, updated->changes);
+    if (options.json) return 0;
+    for (const std::string& change : updated->changes) print("  " + change);
+    if (updated->changes.empty()) print("  nothing to change");
+    return 0;
+}
+
+}  // namespace
+
+void add_config(CLI::App& program, int& result) {
+    auto* verb = program.add_subcommand("config", "Show, write and update Accelerate's configuration file");
+    verb->require_subcommand(1);
+    verb->footer(
+        "The file is default_config.yaml in $HF_HOME/accelerate, else in\n"
+        "${XDG_CACHE_HOME:-~/.cache}/huggingface/accelerate; --config_file names another (.json is JSON).\n"
+        "There are no questions and answers here: write a file with `default` and edit it.");
+    auto options = std::make_shared<ConfigOptions>();
+    const auto add_common = [&options](CLI::App& sub) {
+        sub.add_option("--config_file,--config-file", options->file, "this file instead of the default one");
+        sub.add_flag("--json", options->json, "as one JSON object");
+    };
+    auto* shown = verb->add_subcommand(
+        "show", "The file in use, its values with ACCELERATE_* over them, and what was overruled");
+    add_common(*shown);
+    shown->callback([options, &result] { result = show(*options); });
+    auto* written = verb->add_subcommand("default", "Write a minimal file; an existing one is never touched");
+    add_common(*written);
+    written->add_option("--mixed_precision,--mixed-precision", options->mode, "no (default), fp16, bf16")
+        ->check(CLI::IsMember({"no", "fp16", "bf16"}, CLI::ignore_case));
+    written->callback([options, &result] { result = write_default(*options); });
+    auto* updated = verb->add_subcommand(
+        "update", "Bring old and bare spellings to the current form; all else stays, comments too");
+    add_common(*updated);
+    updated->callback([options, &result] { result = update(*options); });
+}
+
+}  // namespace mantissa::cli
