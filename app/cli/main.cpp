@@ -11,23 +11,35 @@
 
 namespace {
 
+std::vector<std::string> verb_names(const CLI::App& parent) {
+    std::vector<std::string> names;
+    for (const auto* known : parent.get_subcommands({}))
+        if (!known->get_group().empty()) names.push_back(known->get_name());
+    return names;
+}
+
+int no_such_verb(const std::string& written, const std::string& name, const std::vector<std::string>& names,
+                 const std::string& help) {
+    const auto near = mantissa::nearest_names(name, names);
+    return mantissa::cli::fail({mantissa::ErrorCode::Usage, "there is no verb \"" + written + "\"",
+                                near.empty() ? help : "did you mean " + mantissa::join_names(near) + "?"});
+}
+
 /// CLI11's own sentence, with the nearest verb when a verb is what is wrong. Help and version are results,
 /// not errors.
 int usage_error(const CLI::App& program, const CLI::ParseError& error, int argc, char** argv) {
     if (error.get_exit_code() == 0) return program.exit(error);
     std::string hint = "mantissa --help";
     if (argc > 1 && argv[1][0] != '-') {
-        std::vector<std::string> names;
-        for (const auto* known : program.get_subcommands({}))
-            if (!known->get_group().empty()) names.push_back(known->get_name());
-        if (std::find(names.begin(), names.end(), argv[1]) != names.end()) {
-            hint = std::string("mantissa ") + argv[1] + " --help";
-        } else {
-            const auto near = mantissa::nearest_names(argv[1], names);
-            return mantissa::cli::fail(
-                {mantissa::ErrorCode::Usage, std::string("there is no verb \"") + argv[1] + "\"",
-                 near.empty() ? hint : "did you mean " + mantissa::join_names(near) + "?"});
-        }
+        const std::string name = argv[1];
+        const auto names = verb_names(program);
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            return no_such_verb(name, name, names, hint);
+        hint = "mantissa " + name + " --help";
+        const auto inner = verb_names(*program.get_subcommand(name));
+        if (argc > 2 && argv[2][0] != '-' && !inner.empty() &&
+            std::find(inner.begin(), inner.end(), argv[2]) == inner.end())
+            return no_such_verb(name + " " + argv[2], argv[2], inner, hint);
     }
     return mantissa::cli::fail({mantissa::ErrorCode::Usage, error.what(), hint});
 }

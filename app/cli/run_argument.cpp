@@ -54,6 +54,8 @@ void add_language(CLI::App& verb, std::string& language) {
 }
 
 Result<fs::path> find_run(const std::string& argument, const fs::path& runs) {
+    if (argument.empty())
+        return Error{ErrorCode::Usage, "RUN is empty", "name a run of `mantissa runs list`, or last"};
     std::error_code ignored;
     if (fs::is_directory(argument, ignored) && is_recording(argument))
         return fs::absolute(argument, ignored).lexically_normal();

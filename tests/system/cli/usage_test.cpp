@@ -41,6 +41,12 @@ TEST(CliUsage, SlipsGetASentence) {
     const auto verb = home.run({"comprae", "digits-mlp"});
     EXPECT_EQ(verb.code, 2);
     EXPECT_EQ(verb.err, "mantissa: there is no verb \"comprae\"\n          did you mean compare?\n");
+    const auto inner = home.run({"runs", "lst"});
+    EXPECT_EQ(inner.code, 2);
+    EXPECT_EQ(inner.err, "mantissa: there is no verb \"runs lst\"\n          did you mean list?\n");
+    const auto empty = home.run({"runs", "show", ""});
+    EXPECT_EQ(empty.code, 2);
+    EXPECT_THAT(empty.err, HasSubstr("RUN is empty"));
     EXPECT_EQ(home.run({}).code, 2);
     EXPECT_EQ(home.run({"train"}).code, 2);
     const auto option = home.run({"train", "digits-mlp", "--mixed-percision", "no"});
