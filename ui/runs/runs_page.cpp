@@ -112,8 +112,8 @@ void RunsPage::buildTable() {
     m_table->setColumnWidth(RunsModel::Name, 140);
     m_table->setColumnWidth(RunsModel::Modes, 120);
     m_table->setColumnWidth(RunsModel::State, 130);
-    m_table->setColumnWidth(RunsModel::Steps, 80);
-    m_table->setColumnWidth(RunsModel::FinalLoss, 150);
+    m_table->setColumnWidth(RunsModel::Steps, 110);
+    m_table->setColumnWidth(RunsModel::FinalLoss, 175);
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     m_table->installEventFilter(this);
     connect(m_table, &QTableView::doubleClicked, this, &RunsPage::openMarked);

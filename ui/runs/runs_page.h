@@ -34,6 +34,7 @@ class RunsPage : public QWidget {
     [[nodiscard]] QTableView& table() { return *m_table; }
     /// Moves the entry to the trash and offers Undo; asks nobody (the button asks first).
     void removeEntry(const RunEntry& entry);
+    [[nodiscard]] bool canUndoRemove() const { return m_undoBar != nullptr && !m_undoBar->isHidden(); }
     void undoRemove();
 
   Q_SIGNALS:

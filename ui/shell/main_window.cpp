@@ -85,8 +85,15 @@ void MainWindow::connectActions() {
     bind("plan.save", [this] { m_setup->savePlan(); });
     bind("runs.open_folder", [this] { askForFolder(); });
     bind("app.quit", [this] { close(); });
-    bind("edit.undo", [this] { m_setup->editor().undoStack().undo(); });
-    bind("edit.redo", [this] { m_setup->editor().undoStack().redo(); });
+    bind("edit.undo", [this] {
+        if (m_page == QLatin1String("runs") && m_runs->canUndoRemove()) {
+            m_runs->undoRemove();
+        } else if (m_setup->editor().undoStack().canUndo()) {
+            showPage(QStringLiteral("setup"));  // nothing changes out of sight
+            m_setup->editor().undoStack().undo();
+        }
+    });
+    bind("edit.redo", [this] { showPage(QStringLiteral("setup")), m_setup->editor().undoStack().redo(); });
     bind("run.start", [this] { m_setup->startComparison(); });
     bind("run.pause", [this] { m_live->controller().pauseOrResume(); });
     bind("run.step", [this] { m_live->controller().stepOnce(); });

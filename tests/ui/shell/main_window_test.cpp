@@ -214,6 +214,31 @@ class MainWindowTest : public QObject {
         qunsetenv("MANTISSA_RESOURCES");
     }
 
+    void undoChangesNothingOutOfSight() {
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        fixture::Options ended;
+        ended.ended = true;
+        const fixture::Comparison made =
+            fixture::writeComparison(folder.filePath("runs").toStdString(), ended);
+        PlanEditor& editor = desk.window->setupPage().editor();
+        QVERIFY(editor.edit("training.seed", "11"));
+        desk.window->showPage("runs");
+        desk.window->runsPage().refresh();
+        RunsPage& runs = desk.window->runsPage();
+        QTRY_COMPARE(runs.model().rowCount(), 1);
+        runs.removeEntry(RunEntry(runs.model().entries().front()));
+        QVERIFY(runs.canUndoRemove());
+        QVERIFY(!std::filesystem::exists(made.folder));
+        desk.window->catalog().action("edit.undo")->trigger();  // of what was done on this page
+        QTRY_VERIFY(std::filesystem::exists(made.folder / "comparison.json"));
+        QCOMPARE(editor.plan().training.seed, std::uint64_t{11});
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("runs"));
+        desk.window->catalog().action("edit.undo")->trigger();
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("setup"));
+        QVERIFY(editor.plan().training.seed != 11);
+    }
+
     void sampleIsThereWhileTheEngineIsBuilt() {
         const QTemporaryDir folder;
         Desk desk(folder, false);
