@@ -116,6 +116,14 @@ Result<std::vector<fs::path>> trace_folders(const fs::path& folder) {
     return found;
 }
 
+// A trailing slash, "." or ".." would leave the task without a name.
+fs::path with_a_name(const std::string& argument) {
+    const auto tidy = [](const fs::path& path) { return (path / "").lexically_normal().parent_path(); };
+    const fs::path name = tidy(argument).filename();
+    const bool is_named = argument.empty() || !(name.empty() || name == "." || name == "..");
+    return tidy(is_named ? fs::path(argument) : fs::absolute(argument));
+}
+
 int repeat_all(const std::vector<std::string>& arguments) {
     if (!__builtin_cpu_supports("avx2")) {
         std::fprintf(stderr, "mantissa-golden: this CPU has no AVX2, and the traces were made with it: the bits can't be repeated here\n");
@@ -123,8 +131,7 @@ int repeat_all(const std::vector<std::string>& arguments) {
     }
     std::vector<fs::path> folders;
     for (const auto& argument : arguments) {
-        // A trailing slash would leave the task without a name.
-        auto found = trace_folders((fs::path(argument) / "").lexically_normal().parent_path());
+        auto found = trace_folders(with_a_name(argument));
         if (!found) {
             return fail(found.error());
         }

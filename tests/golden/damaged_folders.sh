@@ -45,6 +45,19 @@ printf '\377' | dd of="$work/weights/final-fp16.safetensors" bs=1 seek=$(($(stat
     conv=notrunc status=none
 expect weights 1 "first weights that differs"
 
+# The same folder by its other names; the task's name is the folder's.
+copy article1 article1
+mkdir "$work/article1/inner"
+for place in . ./ .. ../ "$work/article1/" inner/..; do
+    inside=$work/article1
+    case $place in ..*) inside=$work/article1/inner ;; esac
+    output=$(cd "$inside" && "$program" "$place" 2>&1)
+    if [ $? -ne 0 ] || ! grep -q '^article1 .* equal$' <<<"$output"; then
+        echo "FAILED to name the folder by '$place': $output"
+        failures=$((failures + 1))
+    fi
+done
+
 expect nowhere 6 "there is no folder"
 mkdir "$work/empty"
 expect empty 2 "holds no trace-no.json"
