@@ -101,7 +101,8 @@ void print_fairness(const ComparisonRecord& comparison, const Labels& label) {
     if (!comparison.order_reason.empty()) print(comparison.order + ": " + comparison.order_reason);
 }
 
-std::string runs_table(const std::vector<RunSummary>& runs, const Labels& label) {
+std::string runs_table(const JobResult& result, const Labels& label) {
+    const auto& runs = result.runs;
     using Align = Table::Align;
     Table table;
     for (const char* title : {"column.mode", "column.support", "column.state"})
@@ -113,13 +114,15 @@ std::string runs_table(const std::vector<RunSummary>& runs, const Labels& label)
     const auto control = std::find_if(runs.begin(), runs.end(),
                                       [](const RunSummary& run) { return run.mode == Precision::No; });
     const RunSummary* reference = control == runs.end() ? nullptr : &*control;
+    const bool times_shared = result.comparison && result.comparison->order == "at-once";  // never a ratio
     for (const RunSummary& run : runs)
         table.add_row({mode_text(run), label(std::string("support.") + to_string(run.support)),
                        label(std::string("state.") + to_string(run.state)),
                        std::to_string(run.applied_steps) + "/" + std::to_string(run.steps),
                        std::to_string(run.skipped_probing), std::to_string(run.skipped_fault),
                        run.first_nonfinite_step ? std::to_string(*run.first_nonfinite_step) : "–",
-                       optional_number(run.final_loss), metric_text(run), time_text(run, reference, label),
+                       optional_number(run.final_loss), metric_text(run),
+                       time_text(run, times_shared ? nullptr : reference, label),
                        memory_text(run, reference)});
     return table.text();
 }
@@ -175,7 +178,7 @@ Result<JobResult> load_result(const std::filesystem::path& job_folder, const std
 
 void print_result(const JobResult& result) {
     const Labels label(result.language);
-    std::string table = runs_table(result.runs, label);
+    std::string table = runs_table(result, label);
     table.pop_back();
     print(table);
     for (const RunSummary& run : result.runs)

@@ -60,17 +60,20 @@ const RunSummary* control_of(const ComparisonEvidence& evidence) {
     return found == evidence.runs.end() ? nullptr : &found->summary;
 }
 
+/// Without a `control` to compare with only the figure: so where all modes computed at once.
 std::string time_text(const RunSummary& run, const RunSummary* control, const TextCatalogue& texts) {
     if (!run.step_ms_median) return "–";
     const std::string text = readable_number(*run.step_ms_median);
-    if (run.mode == Precision::No || control == nullptr || !control->step_ms_median) return text;
+    if (run.mode == Precision::No) return text;
     if (run.support == Support::Emulated)
         return text + " (" + word(texts, "report.column.speed_not_judged") + ")";
+    if (control == nullptr || !control->step_ms_median) return text;
     return with_ratio(text, *run.step_ms_median, *control->step_ms_median, false);
 }
 
 /// In the order of the rows of runs_html.
-std::vector<Cell> run_cells(const RunSummary& run, const RunSummary* control, const TextCatalogue& texts) {
+std::vector<Cell> run_cells(const RunSummary& run, const RunSummary* control, bool times_shared,
+                            const TextCatalogue& texts) {
     const bool bad = run.nonfinite_loss_steps > 0;
     const auto memory = static_cast<double>(run.memory_peak_bytes);
     const auto control_memory = control == nullptr ? 0.0 : static_cast<double>(control->memory_peak_bytes);
@@ -92,7 +95,7 @@ std::vector<Cell> run_cells(const RunSummary& run, const RunSummary* control, co
             {run.final_scale ? readable_scale(*run.final_scale) : "–", ""},
             {metric_text(run.metric_name, run.metric), ""},
             {metric_text(run.metric_name, run.best_metric), ""},
-            {time_text(run, control, texts), ""},
+            {time_text(run, times_shared ? nullptr : control, texts), ""},
             {run.memory_peak_bytes > 0
                  ? with_ratio(readable_bytes(static_cast<std::uint64_t>(run.memory_peak_bytes)), memory,
                               control_memory, run.mode == Precision::No)
@@ -147,7 +150,7 @@ std::string runs_html(const ComparisonEvidence& evidence, const TextCatalogue& t
     for (const RunEvidence& run : evidence.runs) {
         head.push_back(to_string(run.summary.mode));
         classes.push_back("mode " + head.back());
-        const auto cells = run_cells(run.summary, control_of(evidence), texts);
+        const auto cells = run_cells(run.summary, control_of(evidence), evidence.order == "at-once", texts);
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(cells.at(i));
     }
     return html::table(head, rows, classes);

@@ -116,6 +116,16 @@ TEST(CliResults, CompareIsFairAndDecides) {
     EXPECT_THAT(table.out, HasSubstr("Fair: "));
 }
 
+TEST(CliResults, TimesOfRunsAtOnceAreNotCompared) {
+    const Home home;
+    const auto outcome = home.run(
+        {"compare", "digits-mlp", "--cpu", "--max-steps", "20", "--modes", "no,bf16", "--order", "at-once"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("their times are shared"));
+    const auto row = outcome.out.substr(outcome.out.find("\nbf16"), outcome.out.find("\nFair"));
+    EXPECT_EQ(row.find("×"), row.substr(0, row.find('\n', 1)).rfind("×")) << row;  // that of the memory alone
+}
+
 TEST(CliResults, Fp16OverflowsAndTheExitCodeSaysSoWhereAsked) {
     const Home home;
     // By default a run that stops by its own rule is a result, not a failure.
