@@ -1,6 +1,7 @@
 #include "judge/live_headline.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/numbers.h"
 #include "judge/case.h"
@@ -121,6 +122,24 @@ Sentence calm_sentence(const std::vector<LiveRunState>& runs, const TextCatalogu
     return {probing > 0 ? "headlines.training_probing" : "headlines.training", values, "ok", 0};
 }
 
+/// Several paused runs are one state of affairs, not several things to look at.
+Sentence paused_sentence(const std::vector<LiveRunState>& runs, const TextCatalogue& texts) {
+    const auto paused = [](const LiveRunState& run) { return run.state == RunState::Paused; };
+    std::size_t count = 0;
+    TextValues values{{"modes", joined_modes(runs, texts, paused, count)}};
+    std::int64_t steps = std::numeric_limits<std::int64_t>::max(), planned = 0;
+    for (const LiveRunState& run : runs) {
+        if (paused(run)) {
+            steps = std::min(steps, run.steps);
+            planned = std::max(planned, run.planned_steps);
+        }
+    }
+    values["count"] = std::to_string(count);
+    values["steps"] = readable_count(steps);
+    values["planned"] = readable_count(planned);
+    return {"headlines.paused_several", values, "note", 40};
+}
+
 }  // namespace
 
 LiveRunState live_run_state(const RunSummary& summary, const std::vector<IncidentRow>& incidents) {
@@ -150,6 +169,10 @@ LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_vi
         if (sentence.weight > worst.weight) worst = sentence;
     }
     if (worst.weight == 0) worst = calm_sentence(runs, **texts);
+    if (worst.key == "headlines.paused" && others > 0) {
+        worst = paused_sentence(runs, **texts);  // the least of the sentences, so the others are paused too
+        others = 0;
+    }
     LiveHeadline headline{filled(**texts, worst), worst.severity};
     if (worst.weight == 0) return headline;
     const std::string gap = (*texts)->language() == "zh" ? "" : " ";

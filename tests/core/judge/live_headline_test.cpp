@@ -62,6 +62,24 @@ TEST(LiveHeadline, ProbingIsNoAlarm) {
               "place.");
 }
 
+TEST(LiveHeadline, SeveralPausedRunsAreOneSentence) {
+    std::vector<LiveRunState> runs(3);
+    runs[0].mode = Precision::No;
+    runs[1].mode = Precision::Fp16;
+    runs[2].mode = Precision::Bf16;
+    for (LiveRunState& run : runs) {
+        run.state = RunState::Paused;
+        run.steps = 509;
+        run.planned_steps = 3000;
+    }
+    runs[0].steps = 401;
+    EXPECT_EQ(live_headline(runs, "en").text, "no, fp16 and bf16 are paused: step 401 of 3,000.");
+    runs[2].state = RunState::Finished;
+    EXPECT_EQ(live_headline(runs, "en").text, "no and fp16 are paused: step 401 of 3,000.");
+    runs[1].state = RunState::Running;
+    EXPECT_EQ(live_headline(runs, "en").text, "no is paused at step 401 of 3,000. fp16 goes on.");
+}
+
 TEST(LiveHeadline, EveryStateHasASentence) {
     for (const RunState state : {RunState::Queued, RunState::Trial, RunState::Running, RunState::Paused,
                                  RunState::Finished, RunState::StoppedNonfinite, RunState::Stopped,
