@@ -24,11 +24,16 @@ std::optional<FirstFailure> first_half_failure(const Case& all) {
 }
 
 /// How far the control had grown when the first run failed (the control itself included); at its end when
-/// none failed.
+/// none failed. A half run that failed before anything could grow leaves the control's own failure to be
+/// looked at.
 ControlHealth health_at_first_failure(const Case& all) {
-    auto step = all.control()->figures.trouble_step();
+    const auto own = all.control()->figures.trouble_step();
+    auto step = own;
     if (const auto half = first_half_failure(all); half && (!step || half->step < *step)) step = half->step;
-    return all.control_health_until(step);
+    const ControlHealth health = all.control_health_until(step);
+    if (health.grown() || !own) return health;
+    const ControlHealth later = all.control_health_until(own);
+    return later.grown() ? later : health;
 }
 
 /// Smallest probability and sample of a logarithm that broke, as far as the engine recorded them.

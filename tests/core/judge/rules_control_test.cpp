@@ -41,6 +41,15 @@ TEST(LearningRate, TellsGrowthWhoWasFirstAndWhoFollowed) {
     EXPECT_THAT(codes_of(too_fast()), Not(Contains("unknown")));
 }
 
+TEST(LearningRate, AHalfRunThatFailedAtOnceDoesNotHideTheGrowthOfTheControl) {
+    ComparisonEvidence evidence = healthy_comparison();
+    stop_at(evidence.runs[1], 0);
+    for (std::int64_t i = 1; i < 5; ++i) evidence.runs[0].rows.steps[i].loss = std::pow(1e5, i);
+    stop_at(evidence.runs[0], 5);
+    EXPECT_THAT(codes_of(evidence), Contains("learning_rate"));
+    EXPECT_THAT(codes_of(evidence), Not(Contains("not_precision")));
+}
+
 TEST(LearningRate, BelowAThousandfoldItIsNotThat) {
     ComparisonEvidence evidence = healthy_comparison();
     const double start = evidence.runs[0].rows.steps[0].loss;
