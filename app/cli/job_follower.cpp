@@ -166,6 +166,7 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
 
 Result<int> run_in_thread(PreparedJob job, ProgressView& view,
                           const std::function<Result<void>(const std::filesystem::path&)>& finish) {
+    catch_hangup();
     JobFollower follower(job);
     auto run = ThreadRun::start(std::move(job), {}, finish);
     if (!run) return run.error();

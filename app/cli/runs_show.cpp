@@ -47,7 +47,9 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         print_sources(*plan);
     else
         fail(plan.error());
-    if (has_supervisor(folder))
+    if (has_supervisor(folder) && plan && plan->plan.launch.scope == LaunchScope::Thread)
+        print("It is running now, in the program that started it.");
+    else if (has_supervisor(folder))
         print("It is running now: mantissa runs control " + folder.filename().string() +
               " pause|resume|step|stop");
     return 0;

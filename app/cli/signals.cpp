@@ -26,6 +26,16 @@ void catch_signals() {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
+void catch_hangup() {
+    struct sigaction before {};
+    sigaction(SIGHUP, nullptr, &before);
+    if (before.sa_handler == SIG_IGN) return;
+    struct sigaction action {};
+    action.sa_handler = count;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGHUP, &action, nullptr);
+}
+
 SignalCounts signal_counts() {
     return {interrupts, terminations};
 }

@@ -8,6 +8,9 @@ struct SignalCounts {
 };
 
 void catch_signals();
+/// The closed terminal counts as SIGTERM too: for a run in this very process, which would die unsaved.
+/// (nohup's wish stays: an ignored SIGHUP is ignored.)
+void catch_hangup();
 [[nodiscard]] SignalCounts signal_counts();
 
 }  // namespace mantissa::cli

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "launch/job.h"
+#include "launch/run_files.h"
 #include "launch/socket_address.h"
 #include "record/run_folder.h"
 
@@ -22,19 +23,23 @@ namespace mantissa {
 namespace {
 using Json = nlohmann::json;
 
-/// A worker outlives a supervisor that was killed.
-bool still_computes(const std::filesystem::path& folder) {
+std::string why_nobody_answers(const std::filesystem::path& folder) {
     const auto job = read_job(folder);
-    return job && std::any_of(job->runs.begin(), job->runs.end(),
-                              [](const JobRun& run) { return !RunLock::is_free(run.folder); });
+    const bool computes = job && std::any_of(job->runs.begin(), job->runs.end(),
+                                             [](const JobRun& run) { return !RunLock::is_free(run.folder); });
+    if (!computes) return "the job has ended, or was never started; its recording can still be opened";
+    const auto plan = launch_files::read_run_plan(job->runs.front().folder.plan());
+    if (plan && plan->launch.scope == LaunchScope::Thread)
+        return "it runs inside the program that started it: that one controls it, and a SIGTERM to it stops "
+               "it";
+    // A worker outlives a supervisor that was killed.
+    return "it was killed, and a worker goes on to its end: a SIGTERM to that process stops it";
 }
 
 Error nobody(const std::filesystem::path& folder, const std::string& why) {
     return {ErrorCode::InputOutput,
             "no supervisor works on " + folder.string() + (why.empty() ? "" : " (" + why + ")"),
-            still_computes(folder)
-                ? "it was killed, and a worker goes on to its end: a SIGTERM to that process stops it"
-                : "the job has ended, or was never started; its recording can still be opened"};
+            why_nobody_answers(folder)};
 }
 
 template <typename T>

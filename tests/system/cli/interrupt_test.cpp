@@ -72,6 +72,21 @@ TEST(CliInterrupt, SigtermStopsAndIsSuccess) {
     EXPECT_EQ(outcome.json()["state"], "stopped");
 }
 
+TEST(CliInterrupt, ARunInThisProcessIsSavedWhenTheTerminalCloses) {
+    const Home home;
+    auto arguments = endless;
+    arguments.insert(arguments.end(), {"--scope", "thread"});
+    Started program(home, arguments);
+    ASSERT_TRUE(wait_for_steps(home, 20));
+    const auto asked = home.run({"runs", "control", "last", "pause"});
+    EXPECT_EQ(asked.code, 6);
+    EXPECT_THAT(asked.err, testing::HasSubstr("it runs inside the program that started it"));
+    program.send(SIGHUP);
+    const auto outcome = program.wait(patience);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.json()["state"], "stopped");
+}
+
 TEST(CliInterrupt, TheRunOutlivesTheProgramThatStartedItAndCanBeStoppedByAnother) {
     const Home home;
     {
