@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
     add_probe(program, result);
     add_env(program, result);
     add_config(program, result);
+    add_test(program, result);
     add_estimate_memory(program, result);
     add_models(program, result);
     add_datasets(program, result);

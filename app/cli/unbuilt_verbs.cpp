@@ -11,7 +11,6 @@ struct UnbuiltVerb {
 };
 
 constexpr UnbuiltVerb unbuilt[] = {
-    {"test", "self test of this installation", "`mantissa probe` tries every device and mode"},
     {"replay", "repeat a bad step under other precisions",
      "`mantissa compare` shows which modes survive the same steps"},
     {"launch", "start several processes that train together", "`mantissa train` runs one process"},

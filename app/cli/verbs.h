@@ -13,6 +13,7 @@ void add_compare(CLI::App& program, int& result);
 void add_probe(CLI::App& program, int& result);
 void add_env(CLI::App& program, int& result);
 void add_config(CLI::App& program, int& result);
+void add_test(CLI::App& program, int& result);
 void add_estimate_memory(CLI::App& program, int& result);
 void add_models(CLI::App& program, int& result);
 void add_datasets(CLI::App& program, int& result);

@@ -1,0 +1,177 @@
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "job_follower.h"
+#include "judge/self_test_checks.h"
+#include "output.h"
+#include "plan/nearest.h"
+#include "plan/presets.h"
+#include "preflight.h"
+#include "record/run_reader.h"
+#include "signals.h"
+#include "verbs.h"
+
+namespace mantissa::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::int64_t steps = 30;
+constexpr double gamma = 0.95;
+
+/// The recordings of the self test, gone when it is over.
+class Workplace {
+  public:
+    Workplace() {
+        std::error_code error;
+        std::string pattern = (fs::temp_directory_path(error) / "mantissa-test-XXXXXX").string();
+        if (!error && ::mkdtemp(pattern.data()) != nullptr) m_path = pattern;
+    }
+    ~Workplace() {
+        std::error_code ignored;
+        if (!m_path.empty()) fs::remove_all(m_path, ignored);
+    }
+    Workplace(const Workplace&) = delete;
+    Workplace& operator=(const Workplace&) = delete;
+    [[nodiscard]] const fs::path& path() const { return m_path; }
+
+  private:
+    fs::path m_path;
+};
+
+struct ModeResult {
+    Precision mode = Precision::No;
+    bool is_here = true;                // false: this machine can't run the mode; no failure
+    std::vector<std::string> problems;  // or the reason why it isn't here
+    double first_loss = 0;
+};
+
+Result<SourcedPlan> plan_for(Precision mode, const std::string& device) {
+    const auto preset = load_preset("digits-mlp");
+    if (!preset) return preset.error();
+    const auto layer = preset_layer(*preset);
+    if (!layer) return layer.error();
+    PlanLayer own{ValueSource::Flag, {}, {}};
+    const std::pair<const char*, std::string> values[] = {
+        {"mixed_precision", to_string(mode)},
+        {"device", device},
+        {"training.max_steps", std::to_string(steps)},
+        {"training.scheduler.name", "step"},
+        {"training.scheduler.step_size", "1"},
+        {"training.scheduler.gamma", "0.95"},
+        {"loss_scale.initial", "16777216"},  // 2^24: the first gradients overflow
+    };
+    for (const auto& [path, text] : values)
+        if (auto set = own.set_text(path, text, "self test"); !set) return set.error();
+    return resolve_plan({*layer, own}, PlanUse::Train);
+}
+
+Result<SelfTestRun> read_recording(const fs::path& folder, Precision mode) {
+    SelfTestRun run{mode, steps, gamma, 0, {}, {}};
+    auto reader = RunReader::open(folder);
+    if (!reader) return reader.error();
+    auto rows = (*reader)->read_new();
+    if (!rows) return rows.error();
+    const auto state = (*reader)->state();
+    if (!state) return state.error();
+    if (state->state != RunState::Finished)
+        return Error{ErrorCode::WorkerLost,
+                     std::string("the training ended as ") + to_string(state->state) + ": " + state->reason,
+                     ""};
+    run.steps = std::move(rows->steps);
+    run.op_dtypes = std::move(rows->op_dtypes);
+    return run;
+}
+
+Result<SelfTestRun> train(const SourcedPlan& plan, const fs::path& workplace) {
+    auto job = prepare_job(JobKind::SingleRun, plan, workplace);
+    if (!job) return job.error();
+    const fs::path folder = job->folder;
+    ProgressView silent(ProgressView::Style::Silent);
+    const auto ended = run_supervised(std::move(*job), silent);
+    if (!ended) return ended.error();
+    if (signal_counts().interrupts + signal_counts().terminations > 0)
+        return Error{ErrorCode::Interrupted, "interrupted", ""};
+    return read_recording(folder, plan.plan.mixed_precision);
+}
+
+Result<ModeResult> test_mode(Precision mode, const std::string& device, const fs::path& workplace,
+                             const ModeResult* control) {
+    ModeResult result;
+    result.mode = mode;
+    const auto plan = plan_for(mode, device);
+    if (!plan) return plan.error();
+    if (const auto support = check_support(plan->plan, {mode}); !support) {
+        if (mode == Precision::No) return support.error();
+        result.is_here = false;
+        result.problems = {support.error().message};
+        return result;
+    }
+    auto run = train(*plan, workplace);
+    if (!run) {
+        if (run.error().code == ErrorCode::Interrupted) return run.error();
+        result.problems = {describe(run.error())};
+        return result;
+    }
+    if (!run->steps.empty()) result.first_loss = run->steps.front().loss;
+    run->control_loss = control == nullptr ? result.first_loss : control->first_loss;
+    result.problems = broken_promises(*run);
+    return result;
+}
+
+void report(const std::vector<ModeResult>& results, bool passed, bool json) {
+    Json modes = Json::array();
+    for (const ModeResult& one : results) {
+        const char* state = !one.is_here ? "not here" : one.problems.empty() ? "ok" : "FAILED";
+        modes.push_back({{"mode", to_string(one.mode)}, {"result", state}, {"problems", one.problems}});
+        if (json) continue;
+        print(std::string(to_string(one.mode)) + ": " + state);
+        for (const std::string& problem : one.problems) print("    " + problem);
+    }
+    if (json)
+        print_json({{"passed", passed}, {"modes", modes}});
+    else
+        print(passed ? "The test of this installation was a success."
+                     : "The test of this installation failed.");
+}
+
+int self_test(const std::string& device, bool json) {
+    const Workplace workplace;
+    if (workplace.path().empty())
+        return fail({ErrorCode::InputOutput, "no temporary folder can be made", "set TMPDIR"});
+    catch_signals();
+    std::vector<ModeResult> results;
+    bool passed = true;
+    for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
+        auto one = test_mode(mode, device, workplace.path(), results.empty() ? nullptr : &results.front());
+        if (!one) return fail(one.error());
+        passed = passed && (!one->is_here || one->problems.empty());
+        results.push_back(std::move(*one));
+    }
+    report(results, passed, json);
+    return passed ? 0 : 1;
+}
+
+}  // namespace
+
+void add_test(CLI::App& program, int& result) {
+    auto* verb = program.add_subcommand(
+        "test", "Self test: a short training in every mode of this machine, held against what it must show");
+    struct Options {
+        std::string device = "auto";
+        bool json = false;
+    };
+    auto options = std::make_shared<Options>();
+    verb->add_option("--device", options->device, "auto (default), cpu, cuda, cuda:N");
+    verb->add_flag("--json", options->json, "as one JSON object");
+    verb->footer(
+        "Each mode trains in a process of its own, 30 steps of digits-mlp. It must really compute in the\n"
+        "mode (counted by op), skip an overflowed step and back the loss scale off, hold the schedule\n"
+        "meanwhile, begin with the loss of mode no, and learn. Exit code 0: all well; 1: something is not.");
+    verb->callback([options, &result] { result = self_test(options->device, options->json); });
+}
+
+}  // namespace mantissa::cli

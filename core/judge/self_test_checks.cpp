@@ -1,0 +1,89 @@
+#include "judge/self_test_checks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
+
+namespace mantissa {
+namespace {
+
+std::int64_t work_in(const SelfTestRun& run, const char* dtype) {
+    std::int64_t sum = 0;
+    for (const OpDtypeRow& row : run.op_dtypes)
+        if (row.dtype == dtype) sum += row.multiply_adds;
+    return sum;
+}
+
+bool is_near(double value, double expected, double share) {
+    return std::abs(value - expected) <= share * std::abs(expected);
+}
+
+void check_ops(const SelfTestRun& run, std::vector<std::string>& broken) {
+    const std::int64_t fp16 = work_in(run, "float16"), bf16 = work_in(run, "bfloat16");
+    if ((run.mode == Precision::Fp16) != (fp16 > 0))
+        broken.push_back(std::to_string(fp16) + " multiply-adds ran in float16");
+    if ((run.mode == Precision::Bf16) != (bf16 > 0))
+        broken.push_back(std::to_string(bf16) + " multiply-adds ran in bfloat16");
+}
+
+void check_pair(const SelfTestRun& run, const StepRow& now, const StepRow& next,
+                std::vector<std::string>& broken) {
+    const std::string at = "step " + std::to_string(now.step) + ": ";
+    if (next.applied_step != now.applied_step + (next.skipped ? 0 : 1))
+        broken.push_back(at + "the count of applied steps is wrong after it");
+    const double rate = now.learning_rate * (now.skipped ? 1.0 : run.gamma);
+    if (!is_near(next.learning_rate, rate, 1e-9))
+        broken.push_back(at + (now.skipped ? "the schedule moved although the step was skipped"
+                                           : "the schedule did not move"));
+    if (now.skipped && now.loss_scale && next.loss_scale != *now.loss_scale / 2)
+        broken.push_back(at + "the loss scale did not back off after the overflow");
+    if (!now.skipped && now.loss_scale && next.loss_scale != now.loss_scale)
+        broken.push_back(at + "the loss scale moved without an overflow");
+}
+
+void check_scale(const SelfTestRun& run, std::vector<std::string>& broken) {
+    const auto skipped =
+        std::count_if(run.steps.begin(), run.steps.end(), [](const StepRow& step) { return step.skipped; });
+    const bool has_scale = run.mode == Precision::Fp16;
+    if (has_scale && skipped == 0)
+        broken.emplace_back("no step overflowed at a loss scale that is too large");
+    if (!has_scale && skipped > 0) broken.push_back(std::to_string(skipped) + " steps were skipped");
+    if (run.steps.front().loss_scale.has_value() != has_scale)
+        broken.emplace_back(has_scale ? "there is no loss scale" : "there is a loss scale");
+    for (const StepRow& step : run.steps)
+        if (step.skipped == std::isfinite(step.grad_norm))
+            broken.push_back("step " + std::to_string(step.step) +
+                             (step.skipped ? ": skipped with finite gradients"
+                                           : ": applied with gradients that are not finite"));
+}
+
+void check_loss(const SelfTestRun& run, std::vector<std::string>& broken) {
+    const double first = run.steps.front().loss, last = run.steps.back().loss;
+    // Equal weights and data: what differs is the rounding of one forward pass.
+    const double share = run.mode == Precision::No ? 0 : 0.02;
+    if (!is_near(first, run.control_loss, share))
+        broken.push_back("the first loss is " + to_text(first) + ", that of no is " +
+                         to_text(run.control_loss));
+    if (!(last < first))
+        broken.push_back("the loss did not fall: " + to_text(first) + " to " + to_text(last));
+}
+
+}  // namespace
+
+std::vector<std::string> broken_promises(const SelfTestRun& run) {
+    std::vector<std::string> broken;
+    if (run.steps.empty() || static_cast<std::int64_t>(run.steps.size()) != run.planned_steps) {
+        broken.push_back(std::to_string(run.steps.size()) + " of " + std::to_string(run.planned_steps) +
+                         " steps were recorded");
+        return broken;
+    }
+    check_ops(run, broken);
+    check_scale(run, broken);
+    for (std::size_t i = 0; i + 1 < run.steps.size(); ++i)
+        check_pair(run, run.steps[i], run.steps[i + 1], broken);
+    check_loss(run, broken);
+    return broken;
+}
+
+}  // namespace mantissa

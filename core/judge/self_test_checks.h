@@ -1,0 +1,25 @@
+#pragma once
+// What `mantissa test` demands of the recording of its short training: that the mode really ran, that an
+// overflow skips the step, backs the scale off and holds the schedule, and that the model learns.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/precision.h"
+#include "record/rows.h"
+
+namespace mantissa {
+
+struct SelfTestRun {
+    Precision mode = Precision::No;
+    std::int64_t planned_steps = 0;
+    double gamma = 0;         // of the learning rate at each applied step
+    double control_loss = 0;  // first loss of mode `no`
+    std::vector<StepRow> steps;
+    std::vector<OpDtypeRow> op_dtypes;
+};
+
+/// One sentence per promise that the recording breaks; empty: all hold.
+[[nodiscard]] std::vector<std::string> broken_promises(const SelfTestRun& run);
+
+}  // namespace mantissa
