@@ -160,6 +160,9 @@ void take_modes(SourcedPlan& result) {
 void take_compare_length(SourcedPlan& result, const Merge& merge, const CompareDefaults& compare) {
     const int told = std::max(merge.strength_of("training.epochs"), merge.strength_of("training.max_steps"));
     if (told >= strength(ValueSource::Flag)) return;
+    // Steps written into a plan file of one's own are a word about length; a preset's are for train.
+    const auto written = result.origins.find("training.max_steps");
+    if (written != result.origins.end() && written->second.source == ValueSource::Plan) return;
     TrainingPlan& training = result.plan.training;
     // Epochs of a data file are of unknown length until it is read.
     const bool has_length =

@@ -88,7 +88,7 @@ Result<PlanLayer> accelerate_config_text(std::string_view text, const std::strin
 enum class PlanUse { Train, Compare };
 
 struct CompareDefaults {
-    std::int64_t steps = 300;  // a comparison's length unless a flag or an edit says otherwise
+    std::int64_t steps = 300;  // a comparison's length unless a flag, an edit or a plan file's max_steps says otherwise
     bool is_fixed = false;     // true: exactly that many; false: at most, a shorter plan keeps its length
     std::string detail = "a comparison runs 300 steps unless told otherwise";
 };

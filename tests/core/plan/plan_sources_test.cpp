@@ -22,6 +22,12 @@ PlanLayer file(const std::string& text) {
     return *layer;
 }
 
+PlanLayer preset(const std::string& text) {
+    auto layer = plan_text_layer(text, ValueSource::Preset, "preset p");
+    EXPECT_EQ(sentence(layer), "no error");
+    return *layer;
+}
+
 PlanLayer environment(std::map<std::string, std::string> variables) {
     auto layer = environment_layer(fake_environment(std::move(variables)));
     EXPECT_EQ(sentence(layer), "no error");
@@ -148,7 +154,9 @@ TEST(PlanSources, LengthOfAComparison) {
     };
     EXPECT_EQ(steps_of({}).max_steps, 300);  // nobody said anything
     EXPECT_EQ(steps_of({file(R"({"training": {"max_steps": 400}})")}).max_steps,
-              300);  // a plan's own length is for train
+              400);  // steps of a plan file of one's own stand
+    EXPECT_EQ(steps_of({preset(R"({"training": {"max_steps": 400}})")}).max_steps,
+              300);  // a preset's own length is for train
     EXPECT_EQ(steps_of({file(R"({"training": {"max_steps": 40}})")}).max_steps, 40);  // shorter stays
     EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 1}})")}).epochs, 1);          // 45 steps
     EXPECT_EQ(steps_of({file(R"({"training": {"epochs": 40}})")}).max_steps, 300);
