@@ -646,6 +646,18 @@
         <translation>显示标题背后的理由与判断。</translation>
     </message>
     <message>
+        <source>low</source>
+        <translation>低</translation>
+    </message>
+    <message>
+        <source>medium</source>
+        <translation>中</translation>
+    </message>
+    <message>
+        <source>high</source>
+        <translation>高</translation>
+    </message>
+    <message>
         <source>Confidence: %1.</source>
         <translation>可信度：%1。</translation>
     </message>

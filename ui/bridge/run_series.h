@@ -44,8 +44,11 @@ class RunSeries {
     [[nodiscard]] std::optional<std::size_t> indexOfStep(std::int64_t step) const;
 
     [[nodiscard]] std::int64_t count(StepFate fate) const { return m_counts[static_cast<std::size_t>(fate)]; }
-    /// Skipped steps of a kind as the recording has them; a step skipped for its loss is counted as not finite too.
-    [[nodiscard]] std::int64_t skipped(SkipKind kind) const { return m_skipped[static_cast<std::size_t>(kind)]; }
+    /// Skipped steps of a kind as the recording has them; a step skipped for its loss is counted as not
+    /// finite too.
+    [[nodiscard]] std::int64_t skipped(SkipKind kind) const {
+        return m_skipped[static_cast<std::size_t>(kind)];
+    }
     [[nodiscard]] std::int64_t appliedSteps() const { return m_steps.empty() ? 0 : m_lastApplied; }
     [[nodiscard]] double memoryPeakBytes() const { return m_memoryPeak; }
     /// Median of the last 200 step times; empty before the first step.

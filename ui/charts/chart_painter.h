@@ -12,7 +12,8 @@ class ChartPainter {
     ChartPainter(QPainter& painter, const ChartScene& scene, const ThemeColours& colours);
     void paintBelow();
     void paintAbove();
-    /// Where the label of a mark begins, `width` long: behind its cluster, else before it, else on it; never cut off.
+    /// Where the label of a mark begins, `width` long: behind its cluster, else before it, else on it; never
+    /// cut off.
     [[nodiscard]] static double markLabelLeft(const QRectF& plot, const SceneMark& mark, double width);
 
   private:

@@ -77,7 +77,8 @@ void RunChart::setRuns(std::vector<ChartRun> runs) {
         curve->column.reset(m_options);
         m_curves.push_back(std::move(curve));
     }
-    // In the order of the modes, whichever run has its first steps first: the thick line of the control lies below.
+    // In the order of the modes, whichever run has its first steps first: the thick line of the control lies
+    // below.
     for (const std::unique_ptr<Curve>& curve : m_curves) {
         curve->raw.push_back(newSeries(*curve, false));
     }
@@ -159,7 +160,8 @@ void RunChart::updateLines() {
 void RunChart::setPieces(Curve& curve, bool isSmooth, const Polyline& line) {
     std::vector<QLineSeries*>& pool = isSmooth ? curve.smooth : curve.raw;
     if (pool.size() < line.pieces.size()) {
-        const std::size_t wanted = std::max(line.pieces.size(), 2 * pool.size());  // so that raising stays rare
+        const std::size_t wanted =
+            std::max(line.pieces.size(), 2 * pool.size());  // so that raising stays rare
         while (pool.size() < wanted) {
             pool.push_back(newSeries(curve, isSmooth));
         }
@@ -201,7 +203,8 @@ void RunChart::addOnTop(QLineSeries* series) {
     series->attachAxis(m_yAxis);
 }
 
-/// A new series lies on top of all; what belongs above it goes there again. Qt Charts knows no other order than that of adding.
+/// A new series lies on top of all; what belongs above it goes there again. Qt Charts knows no other order
+/// than that of adding.
 void RunChart::raiseAbove(const Curve& below, bool isSmooth) {
     for (const bool smooth : {false, true}) {
         for (const std::unique_ptr<Curve>& curve : m_curves) {

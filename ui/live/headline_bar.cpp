@@ -30,6 +30,16 @@ QString escaped(const std::string& text) { return QString::fromStdString(text).t
 
 }  // namespace
 
+QString HeadlineBar::confidenceWord(const std::string& confidence) {
+    if (confidence == "low") {
+        return tr("low");
+    }
+    if (confidence == "medium") {
+        return tr("medium");
+    }
+    return confidence == "high" ? tr("high") : escaped(confidence);
+}
+
 QString verdictHtml(const Verdict& verdict, const ThemeColours& colours) {
     const QString severity = QString::fromStdString(verdict.severity);
     QString html = QStringLiteral("<span style=\"color:%1\">%2</span>&nbsp; %3%4")
@@ -132,7 +142,7 @@ void HeadlineBar::paintAll() {
         for (const std::string& change : m_decision->would_change_it) {
             changes << escaped(change);
         }
-        const QString confidence = tr("Confidence: %1.").arg(escaped(m_decision->confidence));
+        const QString confidence = tr("Confidence: %1.").arg(confidenceWord(m_decision->confidence));
         addLine(changes.isEmpty() ? confidence
                                   : confidence + QLatin1Char(' ') +
                                         tr("What would change it: %1.").arg(changes.join(QStringLiteral("; "))));

@@ -28,6 +28,7 @@ class HeadlineBar : public QFrame {
   private:
     void paintAll();
     void addLine(const QString& html);
+    [[nodiscard]] static QString confidenceWord(const std::string& confidence);
 
     Theme& m_theme;
     QLabel* m_icon;

@@ -3,6 +3,8 @@
 #include <QCoreApplication>
 #include <map>
 
+#include "plan/catalogue.h"
+
 namespace mantissa::ui {
 namespace {
 
@@ -121,7 +123,17 @@ QString labelOf(const std::string& path) {
 
 QString choiceLabel(const std::string& path, const std::string& choice) {
     const auto found = choices().find(path + "=" + choice);
-    return found == choices().end() ? QString::fromStdString(choice) : translated(found->second);
+    if (found != choices().end()) {
+        return translated(found->second);
+    }
+    if (path == "training.optimizer.name") {  // names, the same in every language
+        for (const auto& entry : catalogue::optimizers()) {
+            if (entry.id == choice) {
+                return QString::fromStdString(entry.title);
+            }
+        }
+    }
+    return QString::fromStdString(choice);
 }
 
 }  // namespace mantissa::ui

@@ -41,8 +41,8 @@ class PlanEditor : public QObject {
     /// The plan of a single run in this mode, with its sources.
     [[nodiscard]] Result<SourcedPlan> planOfOneMode(Precision mode) const;
     [[nodiscard]] QString text(const std::string& path) const;
-    /// What its input shows: a refused value stays as it was typed, also while other fields change, until it is put
-    /// right or undo, a preset or a plan takes its place.
+    /// What its input shows: a refused value stays as it was typed, also while other fields change, until it
+    /// is put right or undo, a preset or a plan takes its place.
     [[nodiscard]] QString typedText(const std::string& path) const;
     /// False: refused, with a sentence in `error(path)`.
     bool edit(const std::string& path, const QString& value);

@@ -193,8 +193,9 @@ void MainWindow::refreshMachine() {
     const bool missing = probe.state() == MachineProbe::State::NoEngine;
     m_frame->strip().setEngine(QString::fromStdString(probe.report().torch_version),
                                m_setup->editor().plan().training.deterministic, missing);
-    const QString waits = m_startPending ? tr("The engine is still being built; your comparison starts by itself.")
-                                         : tr("The engine is still being built; the button waits for it.");
+    const QString waits = m_startPending
+                              ? tr("The engine is still being built; your comparison starts by itself.")
+                              : tr("The engine is still being built; the button waits for it.");
     m_frame->sample().setReady(!missing, missing ? waits : QString());
     if (m_startPending && probe.state() == MachineProbe::State::Known) {
         m_startPending = false;

@@ -11,7 +11,10 @@
 namespace mantissa::ui {
 
 SampleBanner::SampleBanner(QWidget* parent)
-    : QWidget(parent), m_text(new QLabel(this)), m_try(new QPushButton(this)), m_close(new QPushButton(this)) {
+    : QWidget(parent),
+      m_text(new QLabel(this)),
+      m_try(new QPushButton(this)),
+      m_close(new QPushButton(this)) {
     setObjectName(QStringLiteral("sampleBanner"));
     auto* card = new QFrame(this);
     card->setProperty("card", true);
@@ -32,10 +35,10 @@ SampleBanner::SampleBanner(QWidget* parent)
     connect(m_close, &QPushButton::clicked, this, &SampleBanner::dismissed);
     m_texts = new Retranslation(this);
     m_texts->bind([this] {
-        m_text->setText(
-            m_reason.isEmpty()
-                ? tr("This is a recorded comparison, to look at. The button runs the same one on this machine.")
-                : tr("This is a recorded comparison, to look at. %1").arg(m_reason));
+        m_text->setText(m_reason.isEmpty()
+                            ? tr("This is a recorded comparison, to look at. The button runs the same one on "
+                                 "this machine.")
+                            : tr("This is a recorded comparison, to look at. %1").arg(m_reason));
         m_try->setText(tr("Compare on this machine"));
         m_close->setText(tr("Set up my own"));
     });

@@ -211,8 +211,9 @@ void TestLive::fourChecksOpen() {
     const QString text = allText(*popup);
     QVERIFY(text.contains(QStringLiteral("✓ Sources")));
     QVERIFY(text.contains(QStringLiteral("5 of 9 kinds of op")));
-    QVERIFY(text.contains(QStringLiteral("✗ Loss, gradients, skips: 1 steps not finite, 3 skipped while probing, "
-                                         "1 skipped as faults.")));
+    QVERIFY(
+        text.contains(QStringLiteral("✗ Loss, gradients, skips: 1 steps not finite, 3 skipped while probing, "
+                                     "1 skipped as faults.")));
     QVERIFY(text.contains(QStringLiteral("fp8 backend")));
 }
 

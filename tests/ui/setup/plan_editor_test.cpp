@@ -8,6 +8,7 @@
 
 #include "plan/presets.h"
 #include "ui/setup/field_form.h"
+#include "ui/setup/field_labels.h"
 #include "ui/setup/overruled_line.h"
 
 namespace mantissa::ui {
@@ -103,7 +104,8 @@ class PlanEditorTest : public QObject {
         QCOMPARE(editor.typedText("training.loss_factor"), QStringLiteral("nan"));
         QCOMPARE(editor.text("training.batch_size"), QStringLiteral("32"));
         QVERIFY(!editor.error("training.batch_size").isEmpty());
-        QVERIFY(!editor.isRunnable());  // a comparison with another batch size than the one on the screen must not start
+        QVERIFY(!editor.isRunnable());  // a comparison with another batch size than the one on the screen
+                                        // must not start
         QVERIFY(editor.edit("training.batch_size", "16"));
         QVERIFY(editor.edit("training.loss_factor", "2"));
         QVERIFY(editor.isRunnable());
@@ -129,6 +131,11 @@ class PlanEditorTest : public QObject {
         QVERIFY(!editor.isRunnable());
         QVERIFY(editor.edit("model.name", "mlp"));
         QVERIFY(editor.isRunnable());
+    }
+
+    void optimizersHaveTheirNames() {
+        QCOMPARE(choiceLabel("training.optimizer.name", "adamw"), QStringLiteral("AdamW"));
+        QCOMPARE(choiceLabel("training.loss", "cross_entropy"), QStringLiteral("cross_entropy"));
     }
 
     void anotherOptimizerDropsWhatOnlyTheFormerUsed() {

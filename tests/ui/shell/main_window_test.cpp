@@ -202,7 +202,8 @@ class MainWindowTest : public QObject {
             chosen.smoothingSteps = 10;
             live->setLossOptions(chosen);
             desk.window->catalog().action("view.language")->trigger();
-            QTRY_VERIFY(desk.window->findChild<LivePage*>()->lossOptions() == chosen);  // language changes words only
+            QTRY_VERIFY(desk.window->findChild<LivePage*>()->lossOptions() ==
+                        chosen);  // language changes words only
             desk.window->catalog().action("view.language")->trigger();
             desk.window->showPage("runs");
             QVERIFY(!banner->isVisible());
@@ -254,7 +255,8 @@ class MainWindowTest : public QObject {
         QCOMPARE(desk.window->setupPage().editor().plan().name, std::string("digits-mlp"));
         QCOMPARE(desk.window->setupPage().starter().isStarting(), false);
         desk.machine.makeEngine();
-        QTRY_VERIFY_WITH_TIMEOUT(desk.window->setupPage().probe().state() == MachineProbe::State::Known, 10000);
+        QTRY_VERIFY_WITH_TIMEOUT(desk.window->setupPage().probe().state() == MachineProbe::State::Known,
+                                 10000);
         QCOMPARE(desk.window->setupPage().starter().isStarting(), true);
     }
 
