@@ -146,6 +146,16 @@ TEST(PlanSources, ABadModeInTheEnvironmentStopsAComparisonToo) {
     EXPECT_EQ(merged->plan.modes, (std::vector<Precision>{Precision::No, Precision::Fp16, Precision::Bf16}));
 }
 
+TEST(PlanSources, AListOnTheCommandLineMayBeWrittenAsInAPlanFile) {
+    for (const char* text : {R"(["hidden","head"])", R"([ "hidden", "head" ])", "hidden,head"}) {
+        const auto merged = resolve_plan({flags({{"fp32_islands", text}})}, PlanUse::Train);
+        ASSERT_EQ(sentence(merged), "no error") << text;
+        EXPECT_EQ(merged->plan.fp32_islands, (std::vector<std::string>{"hidden", "head"})) << text;
+    }
+    const auto modes = resolve_plan({flags({{"modes", R"(["no","BF16"])"}})}, PlanUse::Compare);
+    EXPECT_EQ(modes->plan.modes, (std::vector<Precision>{Precision::No, Precision::Bf16}));
+}
+
 TEST(PlanSources, LengthOfAComparison) {
     const auto steps_of = [](std::vector<PlanLayer> layers, CompareDefaults defaults = {}) {
         const auto merged = resolve_plan(layers, PlanUse::Compare, defaults);
