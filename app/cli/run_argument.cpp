@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "judge/texts.h"
+#include "launch/run_lookup.h"
 #include "plan/nearest.h"
 #include "record/comparison_record.h"
 #include "record/run_folder.h"
@@ -62,7 +63,8 @@ Result<fs::path> find_run(const std::string& argument, const fs::path& runs) {
     const auto folders = all_folders(runs);
     if (!folders) return folders.error();
     if (argument == "last") {
-        if (!folders->empty()) return folders->front();
+        // The clock may have gone on by a second while a comparison's folders were made.
+        if (!folders->empty()) return job_folder_of(folders->front());
         return Error{ErrorCode::InputOutput, "there is no run in " + runs.string() + " yet",
                      "start one: mantissa compare digits-cnn"};
     }
