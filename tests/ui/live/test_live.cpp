@@ -306,8 +306,10 @@ void TestLive::anotherLanguage() {
     p.page.setLanguage("zh");
     const fixture::Comparison made = p.show(over());
     QTRY_VERIFY_WITH_TIMEOUT(!p.headline().text().isEmpty(), patience);
-    const auto isChinese = [](QChar c) { return c.script() == QChar::Script_Han; };
-    QTRY_VERIFY_WITH_TIMEOUT(std::any_of(p.headline().text().begin(), p.headline().text().end(), isChinese), patience);
+    const auto isChinese = [](const QString& text) {
+        return std::any_of(text.begin(), text.end(), [](QChar c) { return c.script() == QChar::Script_Han; });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isChinese(p.headline().text()), patience);
 }
 
 void TestLive::goesFromOneComparisonToAnother() {
