@@ -11,7 +11,7 @@ mantissa_part(base SOURCES empty.cpp)
 mantissa_part(plan SOURCES empty.cpp USES base)
 mantissa_part(${part} SOURCES empty.cpp USES ${uses})
 ")
-    execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}" -B "${WORK}/build"
+    execute_process(COMMAND "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${WORK}" -B "${WORK}/build"
                     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(expected STREQUAL "accepted")
         if(NOT result EQUAL 0)

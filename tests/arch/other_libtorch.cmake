@@ -17,7 +17,7 @@ project(Other LANGUAGES CXX)
 list(APPEND CMAKE_MODULE_PATH \"${SOURCE}/packaging/cmake\")
 find_package(LibTorch 2.11 REQUIRED)
 ")
-    execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}" -B "${WORK}/build" "-DMANTISSA_LIBTORCH=${WORK}/torch"
+    execute_process(COMMAND "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${WORK}" -B "${WORK}/build" "-DMANTISSA_LIBTORCH=${WORK}/torch"
                     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     string(REGEX REPLACE "[ \n]+" " " output "${output}")
     if(result EQUAL 0 OR NOT output MATCHES "${expected}")
