@@ -271,7 +271,9 @@ Error unknown_field(std::string_view path) {
 nlohmann::json value_from_text(const PlanField& field, std::string_view text) {
     const auto split = [&text] {
         // A list may also be written as in a plan file: ["gate"].
-        if (Json written = Json::parse(text, nullptr, false); written.is_array()) return written;
+        Json written = Json::parse(text, nullptr, false);
+        const auto is_plain = [](const Json& entry) { return entry.is_primitive(); };
+        if (written.is_array() && std::all_of(written.begin(), written.end(), is_plain)) return written;
         Json list = Json::array();
         std::string_view rest = text;
         while (!rest.empty()) {

@@ -42,10 +42,15 @@ Error not_json(std::string_view text, const Json::parse_error& error) {
     return {ErrorCode::BadPlan, "not JSON at " + place(text, byte) + ": " + reason, ""};
 }
 
+// A plan has three levels. Writing out a value in an error recurses per level, so hostile depth is stopped at the parser.
+constexpr int deepest_nesting = 64;
+struct NestedTooDeep {};
+
 // Tells apart what nlohmann silently merges: the same key twice in one object.
 class DuplicateKeys {
   public:
-    bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+        if (depth > deepest_nesting) throw NestedTooDeep{};
         if (event == Json::parse_event_t::object_start) m_open.emplace_back();
         if (event == Json::parse_event_t::object_end) m_open.pop_back();
         if (event == Json::parse_event_t::key && !m_open.back().insert(parsed.get<std::string>()).second &&
@@ -129,6 +134,10 @@ Result<nlohmann::json> parse_json_text(std::string_view text) {
             return Error{ErrorCode::BadPlan, "\"" + duplicates.first + "\" appears twice in one object",
                          "keep one of them"};
         return parsed;
+    } catch (const NestedTooDeep&) {
+        return Error{ErrorCode::BadPlan,
+                     "it is nested deeper than " + std::to_string(deepest_nesting) + " levels",
+                     "a plan is an object of groups of settings"};
     } catch (const Json::parse_error& error) {
         return not_json(text, error);
     } catch (const Json::exception& error) {

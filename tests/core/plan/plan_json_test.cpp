@@ -202,7 +202,8 @@ TEST(PlanJson, CompatSwitchesWhatOursDoesOtherwise) {
 
 TEST(PlanJson, AHostileTextIsAnErrorNotACrash) {
     EXPECT_FALSE(read_plan_json(std::string(100'000, '[')).ok());
-    EXPECT_FALSE(read_plan_json(std::string(50'000, '[') + std::string(50'000, ']')).ok());
+    EXPECT_EQ(sentence(read_plan_json(std::string(50'000, '[') + std::string(50'000, ']'))).substr(0, 34),
+              "it is nested deeper than 64 levels");
     std::string deep;
     for (int i = 0; i < 20'000; ++i) deep += "{\"model\":";
     EXPECT_FALSE(read_plan_json(deep).ok());
