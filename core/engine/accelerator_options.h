@@ -1,11 +1,22 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "plan/run_plan.h"
 
 namespace mantissa {
+
+class ProcessGroup;
+
+/// Where save_state() without a folder writes, and how much it keeps.
+struct ProjectOptions {
+    std::filesystem::path directory = {};          // checkpoints/ lies below it
+    bool automatic_checkpoint_naming = false;      // checkpoint_0, checkpoint_1, …
+    std::optional<std::int64_t> total_limit = {};  // the oldest go; at least the last and the one before stay
+};
 
 struct AcceleratorOptions {
     std::optional<Precision> mixed_precision = {};  // unset: ACCELERATE_MIXED_PRECISION, else no
@@ -18,7 +29,13 @@ struct AcceleratorOptions {
     ShortWindow short_window = ShortWindow::RightSized;
     bool sync_with_dataloader = true;         // the last batch of a pass ends its window
     bool step_scheduler_with_optimizer = true;
+    bool split_batches = false;               // a loader's batch is divided among the processes; else each gets one
+    bool even_batches = true;                 // ranks see equally many batches: the last ones wrap to the start
+    bool device_placement = true;             // prepare() moves models and batches to the device
     bool autocast_cache = true;
+    bool keep_half_outputs = false;           // outputs of a prepared forward stay fp16/bf16 (upstream makes them fp32)
+    std::shared_ptr<ProcessGroup> processes = {};  // empty: this process alone
+    ProjectOptions project = {};
     Compat compat = Compat::None;  // Accelerate: mark, keep, upstream, no floor, no check after the division
 };
 
