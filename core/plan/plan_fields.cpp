@@ -179,9 +179,11 @@ void add_numbers(std::vector<PlanField>& fields) {
     fields.push_back(CHOICE(compat, "accelerate: repeat upstream to the bit"));
     fields.push_back(WHOLE(observe.level, 0, 3, "how closely tensors are watched"));
     fields.push_back(WHOLE(observe.every_steps, 1, many, "steps between two looks"));
-    fields.push_back(WHOLE(checkpoint.every, 0, many, "steps between checkpoints; 0 = never"));
-    fields.push_back(WHOLE(checkpoint.keep, 1, 1e6, "checkpoints kept"));
-    fields.push_back(TEXT(checkpoint.resume_from, "checkpoint to go on from"));
+    fields.push_back(
+        WHOLE(checkpoint.every, 0, many, "steps between checkpoints; 0 = none on the way"));
+    fields.push_back(SWITCH(checkpoint.at_end, "keep the end state: weights to save, a run to go on from"));
+    fields.push_back(WHOLE(checkpoint.keep, 2, 1e6, "checkpoints kept; the oldest go"));
+    fields.push_back(TEXT(checkpoint.resume_from, "checkpoint folder or run to go on from"));
 }
 
 // Bounds are read by people: 1000000, not 1e+06.

@@ -118,9 +118,10 @@ struct ObservePlan {
 };
 
 struct CheckpointPlan {
-    std::int64_t every = 0;  // 0 = never; anything else refused as not built yet
-    std::int64_t keep = 2;
-    std::string resume_from;  // likewise
+    std::int64_t every = 0;   // steps between two on the way; 0 = none on the way
+    bool at_end = true;       // the end state is kept: weights to save, and a run to go on from
+    std::int64_t keep = 2;    // the oldest go; the last and the one before always stay
+    std::string resume_from;  // a checkpoint folder, or a run (its newest checkpoint); empty = from the seed
     bool operator==(const CheckpointPlan&) const = default;
 };
 

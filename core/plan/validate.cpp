@@ -136,10 +136,6 @@ void check_built(const RunPlan& plan, Issues& issues) {
         issues.not_built("observe.level", "use 0: loss, norm, scale, skips and memory of every step");
     if (plan.observe.every_steps != ObservePlan{}.every_steps)
         issues.not_built("observe.every_steps", "it belongs to observe.level 1; leave it at 50");
-    if (plan.checkpoint.every != 0) issues.not_built("checkpoint.every", "use 0: no checkpoints");
-    if (plan.checkpoint.keep != CheckpointPlan{}.keep) issues.not_built("checkpoint.keep", "leave it at 2");
-    if (!plan.checkpoint.resume_from.empty())
-        issues.not_built("checkpoint.resume_from", "runs start from their seed; leave it empty");
 }
 
 // A name stands in tables, in a terminal and in the report: one line, and not a page.

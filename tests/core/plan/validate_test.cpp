@@ -70,9 +70,7 @@ TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
     for (const char* text :
          {R"({"launch": {"scope": "ranks"}})", R"({"launch": {"scope": "join"}})",
           R"({"launch": {"processes": 2}})", R"({"observe": {"level": 1}})",
-          R"({"observe": {"every_steps": 10}})", R"({"checkpoint": {"every": 1}})",
-          R"({"checkpoint": {"keep": 1}})", R"({"checkpoint": {"resume_from": "x"}})",
-          R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
+          R"({"observe": {"every_steps": 10}})", R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
           R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})",
           R"({"model": "gated", "fp32_islands": ["gate.mul"]})", R"({"fp32_islands": ["aten::mul"]})"})
         EXPECT_EQ(code(text), ErrorCode::NotBuilt) << text;
@@ -80,6 +78,25 @@ TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
               "launch.scope is ranks: not built yet — use process or thread");
     EXPECT_EQ(verdict(R"({"observe": {"level": 2}})"),
               "observe.level is 2: not built yet — use 0: loss, norm, scale, skips and memory of every step");
+}
+
+TEST(Validate, CheckpointsAreKeptAtLeastInPairs) {
+    EXPECT_EQ(verdict(R"({"checkpoint": {"every": 50, "keep": 2, "at_end": false}})"), "no error");
+    EXPECT_EQ(verdict(R"({"checkpoint": {"resume_from": "some-run"}})"), "no error");
+    EXPECT_TRUE(CheckpointPlan{}.at_end);
+    for (const auto& [text, path, bounds] : std::initializer_list<std::array<const char*, 3>>{
+             {R"({"checkpoint": {"keep": 1}})", "checkpoint.keep", "2"},
+             {R"({"checkpoint": {"every": -1}})", "checkpoint.every", "0"},
+             {R"({"checkpoint": {"every": 2.5}})", "checkpoint.every", "whole number"},
+             {R"({"checkpoint": {"at_end": 1}})", "checkpoint.at_end", "true or false"},
+             {R"({"checkpoint": {"resume_from": 3}})", "checkpoint.resume_from", "text"},
+             {R"({"checkpoint": {"evry": 3}})", "checkpoint.evry", "checkpoint.every"}}) {
+        const auto read = read_plan_json(text);
+        ASSERT_FALSE(read) << text;
+        EXPECT_NE(read.error().message.find(path), std::string::npos) << read.error().message;
+        EXPECT_NE((read.error().message + read.error().hint).find(bounds), std::string::npos)
+            << read.error().message << " / " << read.error().hint;
+    }
 }
 
 TEST(Validate, AllIssuesAreListedForTheWindow) {
