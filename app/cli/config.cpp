@@ -6,7 +6,7 @@
 #include "output.h"
 #include "plan/accelerate_update.h"
 #include "plan/plan_sources.h"
-#include "table.h"
+#include "plan_origins.h"
 #include "verbs.h"
 
 namespace mantissa::cli {
@@ -31,27 +31,9 @@ fs::path existing_file(const ConfigOptions& options) {
     return {};
 }
 
-Json to_json(const SourcedPlan& plan, const fs::path& file) {
-    Json values = Json::object();
-    for (const auto& [path, origin] : plan.origins) {
-        Json overruled = Json::array();
-        for (const auto& lost : origin.overruled)
-            overruled.push_back({{"value", lost.value},
-                                 {"source", mantissa::to_string(lost.source)},
-                                 {"detail", lost.detail}});
-        values[path] = {{"value", origin.value},
-                        {"source", mantissa::to_string(origin.source)},
-                        {"detail", origin.detail},
-                        {"overruled", overruled}};
-    }
-    return {{"file", file.empty() ? Json(nullptr) : Json(file.string())},
-            {"values", values},
-            {"notes", plan.notes}};
-}
-
 int show(const ConfigOptions& options) {
     const fs::path file = existing_file(options);
-    const auto environment = environment_layer(process_environment());
+    const auto environment = process_environment_layer();
     if (!environment) return fail(environment.error());
     const auto config = accelerate_config_layer(file.empty() ? std::nullopt : std::optional<fs::path>(file),
                                                 process_environment());
@@ -59,7 +41,9 @@ int show(const ConfigOptions& options) {
     const auto plan = merge_plan({*config, *environment}, PlanUse::Train);
     if (!plan) return fail(plan.error());
     if (options.json) {
-        print_json(to_json(*plan, file));
+        nlohmann::json shown = sources_json(*plan);
+        shown["file"] = file.empty() ? Json(nullptr) : Json(file.string());
+        print_json(shown);
         return 0;
     }
     if (file.empty())
@@ -67,19 +51,7 @@ int show(const ConfigOptions& options) {
               ": `mantissa config default` writes one");
     else
         print("Accelerate's configuration: " + file.string());
-    if (plan->origins.empty()) {
-        print("Nothing in it or in ACCELERATE_* differs from the built-in defaults.");
-    } else {
-        Table table;
-        for (const char* title : {"field", "value", "from"}) table.add_column(title);
-        for (const auto& [path, origin] : plan->origins)
-            table.add_row({path, origin.value, describe_source(origin.source, origin.detail)});
-        std::string text = table.text();
-        text.pop_back();
-        print(text);
-    }
-    for (const std::string& line : plan->overruled_lines()) print(line);
-    for (const std::string& note : plan->notes) print("note: " + note);
+    print_sources(*plan);
     return 0;
 }
 

@@ -9,7 +9,10 @@
 #include "base/version.h"
 #include "engine_child.h"
 #include "output.h"
+#include "plan/accelerate_variables.h"
 #include "plan/plan_sources.h"
+#include "plan_origins.h"
+#include "record/reports.h"
 #include "verbs.h"
 
 namespace mantissa::cli {
@@ -17,12 +20,23 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json accelerate_settings() {
+Result<SourcedPlan> plan_of_machine() {
+    const auto environment = process_environment_layer();
+    if (!environment) return environment.error();
+    const auto config = accelerate_config_layer(std::nullopt, process_environment());
+    if (!config) return config.error();
+    return merge_plan({*config, *environment}, PlanUse::Train);
+}
+
+Json accelerate_variables() {
     Json variables = Json::object();
-    for (const char* name : {"ACCELERATE_MIXED_PRECISION", "ACCELERATE_USE_CPU", "ACCELERATE_TORCH_DEVICE",
-                             "ACCELERATE_GRADIENT_ACCUMULATION_STEPS"})
-        if (const auto value = process_environment()(name)) variables[name] = *value;
-    Json file = nullptr, text = nullptr;
+    for (const std::string& name : process_accelerate_variables()) variables[name] = process_environment()(name).value_or("");
+    return variables;
+}
+
+/// The file as it stands, and what it and the environment make of a run without flags and plan.
+Json accelerate_settings() {
+    Json file = nullptr, text = nullptr, settings = nullptr, problem = nullptr;
     std::error_code ignored;
     for (const char* name : {"default_config.yaml", "default_config.json"}) {
         const auto candidate = accelerate_config_folder(process_environment()) / name;
@@ -31,14 +45,21 @@ Json accelerate_settings() {
         const auto read = read_file(candidate, 1u << 20);
         text = read ? Json(*read) : Json(nullptr);
     }
-    Json problem = nullptr;
-    const auto variables_read = environment_layer(process_environment());
-    const auto config_read = accelerate_config_layer(std::nullopt, process_environment());
-    if (!variables_read)
-        problem = describe(variables_read.error());
-    else if (!config_read)
-        problem = describe(config_read.error());
-    return {{"variables", variables}, {"config_file", file}, {"config", text}, {"problem", problem}};
+    const auto plan = plan_of_machine();
+    if (plan)
+        settings = sources_json(*plan);
+    else
+        problem = describe(plan.error());
+    return {{"variables", accelerate_variables()}, {"config_file", file}, {"config", text}, {"settings", settings}, {"problem", problem}};
+}
+
+Json devices() {
+    const auto answer = ask_engine([](const EngineApi& engine) -> Result<std::string> {
+        auto report = engine.probe();
+        if (!report) return report.error();
+        return to_json(*report).dump(-1, ' ', false, Json::error_handler_t::replace);
+    });
+    return answer ? Json::parse(*answer)["devices"] : Json::array();
 }
 
 Json collect() {
@@ -54,6 +75,7 @@ Json collect() {
             {"runs_folder", runs_folder().string()},
             {"engine", answer && !engine.is_discarded() ? engine : Json(nullptr)},
             {"engine_error", answer ? Json(nullptr) : Json(describe(answer.error()))},
+            {"devices", devices()},
             {"accelerate", accelerate_settings()}};
 }
 
@@ -77,15 +99,23 @@ int show(bool json) {
         print("engine: not available: " + all["engine_error"].get<std::string>());
     else
         print_flat("engine", all["engine"]);
+    for (const Json& device : all["devices"]) {
+        std::string line = "device " + device["id"].get<std::string>() + ": " + device["name"].get<std::string>() + ";";
+        for (const Json& mode : device["modes"])
+            line += " " + mode["mode"].get<std::string>() + " " + mode["support"].get<std::string>() + ",";
+        line.pop_back();
+        print(line);
+    }
     const Json& accelerate = all["accelerate"];
     for (const auto& [key, value] : accelerate["variables"].items()) print_flat(key, value);
     if (!accelerate["problem"].is_null()) print("problem: " + accelerate["problem"].get<std::string>());
     if (accelerate["config_file"].is_null()) {
         print("Accelerate's configuration: not found");
-        return 0;
+    } else {
+        print("Accelerate's configuration: " + accelerate["config_file"].get<std::string>());
+        if (accelerate["config"].is_string()) print(accelerate["config"].get<std::string>());
     }
-    print("Accelerate's configuration: " + accelerate["config_file"].get<std::string>());
-    if (accelerate["config"].is_string()) print(accelerate["config"].get<std::string>());
+    if (const auto plan = plan_of_machine()) print_sources(*plan);
     return 0;
 }
 
@@ -93,7 +123,7 @@ int show(bool json) {
 
 void add_env(CLI::App& program, int& result) {
     auto* verb = program.add_subcommand(
-        "env", "Versions, folders, numeric settings, and what Accelerate's environment and file say");
+        "env", "Versions, folders, devices, numeric settings, and what Accelerate's environment and file make of a run");
     auto json = std::make_shared<bool>(false);
     verb->add_flag("--json", *json, "as one JSON object");
     verb->callback([json, &result] { result = show(*json); });

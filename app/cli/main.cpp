@@ -2,8 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 
+#include "base/log.h"
 #include "base/version.h"
 #include "output.h"
 #include "plan/nearest.h"
@@ -44,11 +46,31 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error, int argc,
     return mantissa::cli::fail({mantissa::ErrorCode::Usage, error.what(), hint});
 }
 
+/// ACCELERATE_LOG_LEVEL, in Python's words. Workers inherit it.
+bool set_log_level() {
+    using mantissa::log::Level;
+    const char* value = std::getenv("ACCELERATE_LOG_LEVEL");
+    if (value == nullptr || *value == '\0') return true;
+    std::string name = value;
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const std::pair<const char*, Level> levels[] = {{"NOTSET", Level::Debug}, {"DEBUG", Level::Debug}, {"INFO", Level::Info},
+                                                    {"WARNING", Level::Warning}, {"ERROR", Level::Error}, {"CRITICAL", Level::Error}};
+    for (const auto& [known, level] : levels) {
+        if (name != known) continue;
+        mantissa::log::set_level(level);
+        return true;
+    }
+    mantissa::cli::fail({mantissa::ErrorCode::Usage, "ACCELERATE_LOG_LEVEL is \"" + std::string(value).substr(0, 60) + "\"",
+                         "use debug, info, warning, error or critical"});
+    return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     mantissa::cli::open_missing_descriptors();
     std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write that met it, for every verb
+    if (!set_log_level()) return 2;
     CLI::App program("Mantissa: mixed-precision training, compared and explained", "mantissa");
     program.require_subcommand(1);
     program.set_version_flag("--version", std::string("mantissa ") + mantissa::version);

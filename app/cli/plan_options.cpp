@@ -155,7 +155,7 @@ Result<SourcedPlan> PlanOptions::resolve(PlanUse use) const {
                     ? Result<NamedPlan>(NamedPlan{PlanLayer{ValueSource::Plan, {}, {}}, std::nullopt})
                     : load_plan(m_plan);
     if (!plan) return plan.error();
-    auto environment = environment_layer(process_environment());
+    auto environment = process_environment_layer();
     if (!environment) return environment.error();
     const auto config_file =
         m_config_file.empty() ? std::nullopt : std::optional<std::filesystem::path>(m_config_file);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "plan/accelerate_variables.h"
 #include "plan/accelerate_words.h"
 #include "plan/plan_sources.h"
 
@@ -30,8 +31,16 @@ EnvironmentLookup process_environment() {
     };
 }
 
-Result<PlanLayer> environment_layer(const EnvironmentLookup& environment) {
+Result<PlanLayer> process_environment_layer() {
+    return environment_layer(process_environment(), process_accelerate_variables());
+}
+
+Result<PlanLayer> environment_layer(const EnvironmentLookup& environment,
+                                    const std::vector<std::string>& names) {
     PlanLayer layer{ValueSource::Environment, {}, {}};
+    auto notes = notes_on_accelerate_variables(names, environment);
+    if (!notes) return notes.error();
+    layer.notes = std::move(*notes);
     const auto read = [&environment](const char* name) {
         auto value = environment(name);
         return value && value->empty() ? std::nullopt : value;

@@ -74,8 +74,12 @@ using EnvironmentLookup = std::function<std::optional<std::string>(const std::st
 [[nodiscard]] EnvironmentLookup process_environment();
 
 /// ACCELERATE_MIXED_PRECISION, _USE_CPU, _TORCH_DEVICE, _GRADIENT_ACCUMULATION_STEPS. An empty variable
-/// counts as unset.
-Result<PlanLayer> environment_layer(const EnvironmentLookup& environment);
+/// counts as unset. `names`: all variables ACCELERATE_* that are set; what is not taken from them becomes a
+/// note or an error (plan/accelerate_variables.h).
+Result<PlanLayer> environment_layer(const EnvironmentLookup& environment,
+                                    const std::vector<std::string>& names = {});
+/// That of this process.
+Result<PlanLayer> process_environment_layer();
 
 /// $HF_HOME/accelerate/ or ${XDG_CACHE_HOME:-~/.cache}/huggingface/accelerate/.
 [[nodiscard]] std::filesystem::path accelerate_config_folder(const EnvironmentLookup& environment);

@@ -50,7 +50,7 @@ Result<void> checkFolder(const fs::path& folder) {
 MachineSources planSourcesOfMachine() {
     MachineSources sources;
     const EnvironmentLookup environment = process_environment();
-    for (auto layer : {accelerate_config_layer({}, environment), environment_layer(environment)}) {
+    for (auto layer : {accelerate_config_layer({}, environment), process_environment_layer()}) {
         if (layer) {
             sources.layers.push_back(std::move(*layer));
         } else if (sources.problem.isEmpty()) {
