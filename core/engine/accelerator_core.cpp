@@ -162,6 +162,11 @@ void AcceleratorCore::end_window(PreparedOptimizerState& optimizer, bool is_step
     if (optimizer.stage != PreparedOptimizerState::Stage::Ready) {
         return;
     }
+    for (const auto& group : optimizer.core->groups()) {
+        for (const auto& parameter : group.parameters) {
+            if (parameter.scalar_type() != at::kFloat) refuse_half_weight(parameter, name_of(parameter));  // cast since prepare
+        }
+    }
     open_facts();
     const std::vector<torch::Tensor> gradients = optimizer.core->gradients();
     if (scaler) {
@@ -314,6 +319,20 @@ void AcceleratorCore::refuse_half_weight(const torch::Tensor& parameter, const s
     }
 }
 
+void AcceleratorCore::refuse_half_statistics(const torch::nn::Module& module) {
+    for (const auto& entry : module.named_buffers()) {
+        const auto type = entry.value().scalar_type();
+        const std::string& name = entry.key();
+        const bool is_statistic = name.ends_with("running_mean") || name.ends_with("running_var");
+        if (is_statistic && module.is_training() && (type == at::kHalf || type == at::kBFloat16)) {
+            throw EngineError({ErrorCode::BadPlan,
+                               "the statistic " + name + " is " + c10::toString(type) +
+                                   ": fp16 can't hold a variance above 65504, and small updates round away",
+                               "keep normalisation layers in fp32 (no .half()), or call eval() where nothing is trained"});
+        }
+    }
+}
+
 std::shared_ptr<PreparedOptimizerState> AcceleratorCore::add(std::shared_ptr<OptimizerCore> optimizer) {
     for (const auto& group : optimizer->groups()) {
         for (const auto& parameter : group.parameters) {
@@ -331,6 +350,7 @@ std::shared_ptr<PreparedModelState> AcceleratorCore::add(std::shared_ptr<torch::
         refuse_half_weight(entry.value(), entry.key());
         m_parameter_names[entry.value().unsafeGetTensorImpl()] = entry.key();
     }
+    refuse_half_statistics(*module);
     module->to(device);
     auto state = std::make_shared<PreparedModelState>();
     state->buffers = module->buffers();

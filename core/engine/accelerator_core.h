@@ -66,6 +66,7 @@ class AcceleratorCore {
     void refuse_inside_autocast(const char* what) const;
     void refuse_second_backward(const torch::Tensor& loss) const;
     static void refuse_half_weight(const torch::Tensor& parameter, const std::string& name);
+    static void refuse_half_statistics(const torch::nn::Module& module);  // batch norm's, while it trains
     /// Factor that gives the last, short window of a pass its right weight (upstream divides by the full count).
     [[nodiscard]] double short_window_weight() const;
     /// What rule 12 keeps away from the weights. An overflow under the scaler is a skip, not this, until the scale is at its floor.
