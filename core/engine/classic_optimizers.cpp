@@ -29,8 +29,8 @@ using Rule = void (*)(const ClassicOptions&, const ParameterGroup&, Tensor&, con
 
 class ClassicCore : public OptimizerCore {
   public:
-    ClassicCore(const char* name, const ClassicOptions& options, Rule rule)
-        : m_name(name), m_options(options), m_rule(rule) {}
+    ClassicCore(const char* name, const ClassicOptions& options, Rule rule, std::vector<const char*> kept)
+        : m_name(name), m_options(options), m_rule(rule), m_kept(std::move(kept)) {}
     [[nodiscard]] const char* name() const override { return m_name; }
     [[nodiscard]] bool is_fused() const override { return false; }
     [[nodiscard]] std::int64_t state_bytes() const override {
@@ -55,6 +55,25 @@ class ClassicCore : public OptimizerCore {
         }
     }
 
+  protected:
+    [[nodiscard]] std::vector<FactPlace> options() override {
+        return {{"decoupled_weight_decay", &m_options.decoupled_weight_decay}, {"maximize", &m_options.maximize},
+                {"eps", &m_options.eps}, {"beta2", &m_options.beta2}, {"smoothing", &m_options.smoothing},
+                {"centered", &m_options.centered}, {"momentum_decay", &m_options.momentum_decay},
+                {"learning_rate_decay", &m_options.learning_rate_decay},
+                {"initial_accumulator", &m_options.initial_accumulator}};
+    }
+    [[nodiscard]] std::vector<Kept> kept(std::size_t group, std::size_t index) override {
+        m_memory.resize(m_groups.size());
+        m_memory[group].resize(m_groups[group].parameters.size());
+        Memory& memory = m_memory[group][index];
+        std::vector<Kept> all{{"step", &memory.count}, {"mu_product", &memory.product}};
+        for (std::size_t i = 0; i < m_kept.size(); ++i) {
+            all.push_back({m_kept[i], &memory.tensors[i]});
+        }
+        return all;
+    }
+
   private:
     void update_one(const ParameterGroup& group, Tensor& parameter, Memory& memory) const {
         if (!parameter.grad().defined()) {
@@ -75,6 +94,7 @@ class ClassicCore : public OptimizerCore {
     const char* m_name;
     ClassicOptions m_options;
     Rule m_rule;
+    std::vector<const char*> m_kept;  // Python's names of the tensors, in the order in which the rule uses them
     std::vector<std::vector<Memory>> m_memory;
 };
 
@@ -163,7 +183,8 @@ void radam_rule(const ClassicOptions& options, const ParameterGroup& group, Tens
     parameter.add_(update, -1.0);
 }
 
-Optimizer make(const char* name, std::vector<Tensor> parameters, const ClassicOptions& options, double momentum, Rule rule) {
+Optimizer make(const char* name, std::vector<Tensor> parameters, const ClassicOptions& options, double momentum, Rule rule,
+               std::vector<const char*> kept) {
     const std::pair<const char*, double> values[] = {{"learning_rate", options.learning_rate}, {"eps", options.eps},
                                                      {"weight_decay", options.weight_decay}, {"momentum", momentum}};
     for (const auto& [field, value] : values) {
@@ -172,7 +193,7 @@ Optimizer make(const char* name, std::vector<Tensor> parameters, const ClassicOp
                                "use a number from 0 up"});
         }
     }
-    auto core = std::make_shared<ClassicCore>(name, options, rule);
+    auto core = std::make_shared<ClassicCore>(name, options, rule, std::move(kept));
     core->add_group({.parameters = std::move(parameters), .learning_rate = options.learning_rate, .momentum = momentum,
                      .weight_decay = options.weight_decay});
     return Optimizer(std::move(core));
@@ -181,22 +202,22 @@ Optimizer make(const char* name, std::vector<Tensor> parameters, const ClassicOp
 }  // namespace
 
 Optimizer rmsprop(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("rmsprop", std::move(parameters), options, options.momentum, rmsprop_rule);
+    return make("rmsprop", std::move(parameters), options, options.momentum, rmsprop_rule, {"square_avg", "grad_avg", "momentum_buffer"});
 }
 Optimizer adagrad(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("adagrad", std::move(parameters), options, 0, adagrad_rule);
+    return make("adagrad", std::move(parameters), options, 0, adagrad_rule, {"sum"});
 }
 Optimizer adadelta(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("adadelta", std::move(parameters), options, 0, adadelta_rule);
+    return make("adadelta", std::move(parameters), options, 0, adadelta_rule, {"square_avg", "acc_delta"});
 }
 Optimizer adamax(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("adamax", std::move(parameters), options, options.beta1, adamax_rule);
+    return make("adamax", std::move(parameters), options, options.beta1, adamax_rule, {"exp_avg", "exp_inf"});
 }
 Optimizer nadam(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("nadam", std::move(parameters), options, options.beta1, nadam_rule);
+    return make("nadam", std::move(parameters), options, options.beta1, nadam_rule, {"exp_avg", "exp_avg_sq"});
 }
 Optimizer radam(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("radam", std::move(parameters), options, options.beta1, radam_rule);
+    return make("radam", std::move(parameters), options, options.beta1, radam_rule, {"exp_avg", "exp_avg_sq"});
 }
 
 }  // namespace mantissa

@@ -18,7 +18,7 @@ void require(bool holds, const char* optimizer, const char* field, double value,
 struct Moments {
     torch::Tensor average, square, largest_square;
     torch::Tensor step;  // fused kernels want the count as a tensor
-    double count = 0;
+    double count = 0, step_count = 0;  // updates so far; what the tensor says
 };
 
 class SgdCore : public OptimizerCore {
@@ -47,6 +47,16 @@ class SgdCore : public OptimizerCore {
                 update_exact(m_groups[index], m_buffers[index]);
             }
         }
+    }
+
+  protected:
+    [[nodiscard]] std::vector<FactPlace> options() override {
+        return {{"dampening", &m_options.dampening}, {"nesterov", &m_options.nesterov}, {"maximize", &m_options.maximize}};
+    }
+    [[nodiscard]] std::vector<Kept> kept(std::size_t group, std::size_t index) override {
+        m_buffers.resize(m_groups.size());
+        m_buffers[group].resize(m_groups[group].parameters.size());
+        return {{"momentum_buffer", &m_buffers[group][index]}};
     }
 
   private:
@@ -136,18 +146,36 @@ class AdamCore : public OptimizerCore {
         }
     }
 
+  protected:
+    [[nodiscard]] std::vector<FactPlace> options() override {
+        return {{"beta2", &m_options.beta2}, {"eps", &m_options.eps}, {"amsgrad", &m_options.amsgrad},
+                {"maximize", &m_options.maximize}};
+    }
+    [[nodiscard]] std::vector<Kept> kept(std::size_t group, std::size_t index) override {
+        m_moments.resize(m_groups.size());
+        m_moments[group].resize(m_groups[group].parameters.size());
+        Moments& moments = m_moments[group][index];
+        return {{"exp_avg", &moments.average}, {"exp_avg_sq", &moments.square}, {"max_exp_avg_sq", &moments.largest_square},
+                {"step", &moments.count}};
+    }
+
   private:
     void make(Moments& moments, const torch::Tensor& parameter) const {
-        if (moments.average.defined()) {
-            return;
-        }
-        moments.average = torch::zeros_like(parameter);
-        moments.square = torch::zeros_like(parameter);
+        const auto make_one = [&](torch::Tensor& tensor) {
+            if (!tensor.defined()) {
+                tensor = torch::zeros_like(parameter);
+            }
+        };
+        make_one(moments.average);
+        make_one(moments.square);
         if (m_options.amsgrad) {
-            moments.largest_square = torch::zeros_like(parameter);
+            make_one(moments.largest_square);
         }
-        if (m_options.implementation == OptimizerImplementation::Fused) {
-            moments.step = torch::zeros({}, torch::TensorOptions().dtype(at::kFloat).device(parameter.device()));
+        // The number is what is saved; a count that a loaded state has changed makes the tensor anew.
+        if (m_options.implementation == OptimizerImplementation::Fused &&
+            (!moments.step.defined() || moments.step_count != moments.count)) {
+            moments.step = torch::full({}, moments.count, torch::TensorOptions().dtype(at::kFloat).device(parameter.device()));
+            moments.step_count = moments.count;
         }
     }
 
@@ -187,6 +215,7 @@ class AdamCore : public OptimizerCore {
             }
             make(moments[i], parameter);
             moments[i].step.add_(1);
+            moments[i].step_count = ++moments[i].count;
             parameters.push_back(parameter);
             gradients.push_back(parameter.grad());
             averages.push_back(moments[i].average);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/state_places.h"
 #include "plan/run_plan.h"
-#include "torch_pch.h"
 
 namespace mantissa {
 
@@ -19,9 +19,8 @@ struct ParameterGroup {
     double weight_decay = 0;
 };
 
-class OptimizerCore {
+class OptimizerCore : public Stateful {
   public:
-    virtual ~OptimizerCore() = default;
     /// One update from the gradients that are there; parameters without one are left out, as in Python.
     virtual void update() = 0;
     [[nodiscard]] virtual const char* name() const = 0;
@@ -35,7 +34,25 @@ class OptimizerCore {
     /// Gradients of all parameters that have one.
     [[nodiscard]] std::vector<torch::Tensor> gradients() const;
 
+    /// Groups' hyper-parameters, options, and what the rule keeps for each parameter ("0.3.exp_avg": group 0, parameter 3). The
+    /// tensors are the live ones. As in Python, loading takes up the saved hyper-parameters and options, too.
+    [[nodiscard]] StateBundle state() const override;
+    void load_state(const StateBundle& bundle) override;
+    /// What load_state() checks first: throws EngineError that names what differs.
+    void refuse_misfit(const StateBundle& bundle) const;
+
   protected:
+    /// Something that the rule keeps for one parameter: a tensor of its shape, or a number.
+    struct Kept {
+        const char* name;
+        std::variant<torch::Tensor*, double*, float*> place;
+    };
+    /// A rule's own options (not those in the groups) and what it keeps; both lists are the same at every call.
+    [[nodiscard]] virtual std::vector<FactPlace> options() { return {}; }
+    [[nodiscard]] virtual std::vector<Kept> kept([[maybe_unused]] std::size_t group, [[maybe_unused]] std::size_t index) {
+        return {};
+    }
+
     std::vector<ParameterGroup> m_groups;
 };
 

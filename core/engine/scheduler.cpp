@@ -28,6 +28,7 @@ std::int64_t floor_modulo(std::int64_t value, std::int64_t divisor) {
 class ConstantRate : public SchedulerCore {
   public:
     using SchedulerCore::SchedulerCore;
+    [[nodiscard]] const char* name() const override { return "constant"; }
     double next_rate(double rate, double, std::size_t) override { return rate; }
 };
 
@@ -35,6 +36,10 @@ class StepLr : public SchedulerCore {
   public:
     StepLr(std::shared_ptr<OptimizerCore> optimizer, std::int64_t step_size, double gamma)
         : SchedulerCore(std::move(optimizer)), m_step_size(step_size), m_gamma(gamma) {}
+    [[nodiscard]] const char* name() const override { return "step"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"step_size", &m_step_size}, {"gamma", &m_gamma}};
+    }
     double next_rate(double rate, double, std::size_t) override {
         return m_last_epoch == 0 || m_last_epoch % m_step_size != 0 ? rate : rate * m_gamma;
     }
@@ -48,6 +53,10 @@ class MultiStepLr : public SchedulerCore {
   public:
     MultiStepLr(std::shared_ptr<OptimizerCore> optimizer, std::vector<std::int64_t> milestones, double gamma)
         : SchedulerCore(std::move(optimizer)), m_milestones(std::move(milestones)), m_gamma(gamma) {}
+    [[nodiscard]] const char* name() const override { return "multi_step"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"milestones", &m_milestones}, {"gamma", &m_gamma}};
+    }
     double next_rate(double rate, double, std::size_t) override {
         const auto times = std::count(m_milestones.begin(), m_milestones.end(), m_last_epoch);
         return times == 0 ? rate : rate * std::pow(m_gamma, static_cast<double>(times));
@@ -62,6 +71,10 @@ class ConstantLr : public SchedulerCore {
   public:
     ConstantLr(std::shared_ptr<OptimizerCore> optimizer, double factor, std::int64_t total_iters)
         : SchedulerCore(std::move(optimizer)), m_factor(factor), m_total_iters(total_iters) {}
+    [[nodiscard]] const char* name() const override { return "constant_factor"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"factor", &m_factor}, {"total_iters", &m_total_iters}};
+    }
     double next_rate(double rate, double, std::size_t) override {
         if (m_last_epoch == 0) return rate * m_factor;
         return m_last_epoch == m_total_iters ? rate * (1.0 / m_factor) : rate;
@@ -76,6 +89,10 @@ class LinearLr : public SchedulerCore {
   public:
     LinearLr(std::shared_ptr<OptimizerCore> optimizer, double start, double end, std::int64_t total_iters)
         : SchedulerCore(std::move(optimizer)), m_start(start), m_end(end), m_total_iters(total_iters) {}
+    [[nodiscard]] const char* name() const override { return "linear"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"start_factor", &m_start}, {"end_factor", &m_end}, {"total_iters", &m_total_iters}};
+    }
     double next_rate(double rate, double, std::size_t) override {
         if (m_last_epoch == 0) return rate * m_start;
         if (m_is_initial || m_last_epoch > m_total_iters) return rate;
@@ -92,6 +109,10 @@ class ExponentialLr : public SchedulerCore {
   public:
     ExponentialLr(std::shared_ptr<OptimizerCore> optimizer, double gamma)
         : SchedulerCore(std::move(optimizer)), m_gamma(gamma) {}
+    [[nodiscard]] const char* name() const override { return "exponential"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"gamma", &m_gamma}};
+    }
     double next_rate(double rate, double, std::size_t) override { return m_is_initial ? rate : rate * m_gamma; }
 
   private:
@@ -102,6 +123,10 @@ class PolynomialLr : public SchedulerCore {
   public:
     PolynomialLr(std::shared_ptr<OptimizerCore> optimizer, std::int64_t total_iters, double power)
         : SchedulerCore(std::move(optimizer)), m_total_iters(static_cast<double>(total_iters)), m_power(power) {}
+    [[nodiscard]] const char* name() const override { return "polynomial"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"total_iters", &m_total_iters}, {"power", &m_power}};
+    }
     double next_rate(double rate, double, std::size_t) override {
         const auto epoch = static_cast<double>(m_last_epoch);
         if (m_is_initial || epoch > m_total_iters) return rate;
@@ -116,6 +141,10 @@ class CosineLr : public SchedulerCore {
   public:
     CosineLr(std::shared_ptr<OptimizerCore> optimizer, std::int64_t t_max, double eta_min)
         : SchedulerCore(std::move(optimizer)), m_t_max(t_max), m_eta_min(eta_min) {}
+    [[nodiscard]] const char* name() const override { return "cosine"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"t_max", &m_t_max}, {"eta_min", &m_eta_min}};
+    }
     double next_rate(double rate, double base, std::size_t) override {
         const auto t_max = static_cast<double>(m_t_max);
         if (m_is_initial) return rate;
@@ -144,6 +173,10 @@ class CosineRestartsLr : public SchedulerCore {
         }
         apply_rates();
     }
+    [[nodiscard]] const char* name() const override { return "cosine_restarts"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"t_current", &m_t_current}, {"t_i", &m_t_i}, {"t_mult", &m_t_mult}, {"eta_min", &m_eta_min}};
+    }
     double next_rate(double, double base, std::size_t) override {
         return m_eta_min + (base - m_eta_min) *
                                (1 + std::cos(pi * static_cast<double>(m_t_current) / static_cast<double>(m_t_i))) / 2;
@@ -158,17 +191,8 @@ class OneCycleLr : public SchedulerCore {
   public:
     OneCycleLr(std::shared_ptr<OptimizerCore> optimizer, const OneCycleOptions& options)
         : SchedulerCore(std::move(optimizer)), m_options(options) {
-        const auto total = static_cast<double>(options.total_steps);
-        const Value first = {options.max_lr / options.div_factor, options.max_momentum};
-        const Value top = {options.max_lr, options.base_momentum};
-        const Value last = {first.rate / options.final_div_factor, options.max_momentum};
-        m_phases.push_back({options.pct_start * total - 1, first, top});
-        if (options.three_phase) {
-            m_phases.push_back({2 * options.pct_start * total - 2, top, first});
-            m_phases.push_back({total - 1, first, last});
-        } else {
-            m_phases.push_back({total - 1, top, last});
-        }
+        make_phases();
+        const Value first = m_phases.front().from;
         for (auto& group : m_optimizer->groups()) {
             group.initial_learning_rate = first.rate;
             if (options.cycle_momentum) group.momentum = options.max_momentum;
@@ -177,6 +201,14 @@ class OneCycleLr : public SchedulerCore {
     }
     [[nodiscard]] std::optional<std::int64_t> total_steps() const override { return m_options.total_steps; }
 
+    [[nodiscard]] const char* name() const override { return "one_cycle"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"max_lr", &m_options.max_lr}, {"total_steps", &m_options.total_steps}, {"pct_start", &m_options.pct_start},
+                {"div_factor", &m_options.div_factor}, {"final_div_factor", &m_options.final_div_factor},
+                {"cosine", &m_options.cosine}, {"cycle_momentum", &m_options.cycle_momentum},
+                {"three_phase", &m_options.three_phase}, {"base_momentum", &m_options.base_momentum},
+                {"max_momentum", &m_options.max_momentum}};
+    }
     double next_rate(double, double, std::size_t index) override {
         if (m_last_epoch > m_options.total_steps) {
             throw EngineError({ErrorCode::BadPlan,
@@ -199,6 +231,9 @@ class OneCycleLr : public SchedulerCore {
         return 0;
     }
 
+  protected:
+    void after_load() override { make_phases(); }
+
   private:
     struct Value {
         double rate, momentum;
@@ -207,6 +242,19 @@ class OneCycleLr : public SchedulerCore {
         double end_step;
         Value from, to;
     };
+    void make_phases() {
+        const auto total = static_cast<double>(m_options.total_steps);
+        const Value first = {m_options.max_lr / m_options.div_factor, m_options.max_momentum};
+        const Value top = {m_options.max_lr, m_options.base_momentum};
+        const Value last = {first.rate / m_options.final_div_factor, m_options.max_momentum};
+        m_phases = {{m_options.pct_start * total - 1, first, top}};
+        if (m_options.three_phase) {
+            m_phases.push_back({2 * m_options.pct_start * total - 2, top, first});
+            m_phases.push_back({total - 1, first, last});
+        } else {
+            m_phases.push_back({total - 1, top, last});
+        }
+    }
     [[nodiscard]] double anneal(double from, double to, double part) const {
         return m_options.cosine ? to + (from - to) / 2.0 * (std::cos(pi * part) + 1) : (to - from) * part + from;
     }

@@ -11,10 +11,11 @@
 
 namespace mantissa {
 
-class SchedulerCore {
+class SchedulerCore : public Stateful {
   public:
     explicit SchedulerCore(std::shared_ptr<OptimizerCore> optimizer);
-    virtual ~SchedulerCore() = default;
+    /// A saved state goes into a scheduler of the same name only.
+    [[nodiscard]] virtual const char* name() const { return "own"; }
 
     /// The step that Python's constructor makes; done by the functions below.
     void initial_step();
@@ -23,7 +24,17 @@ class SchedulerCore {
     [[nodiscard]] std::int64_t step_count() const { return m_step_count; }
     [[nodiscard]] const std::shared_ptr<OptimizerCore>& optimizer() const { return m_optimizer; }
 
+    /// Position, base rates and settings; the current rates are the optimizer's. As in Python, loading takes up the saved settings.
+    [[nodiscard]] StateBundle state() const override;
+    void load_state(const StateBundle& bundle) override;
+    /// What load_state() checks first: throws EngineError that names what differs.
+    void refuse_misfit(const StateBundle& bundle) const;
+
   protected:
+    /// Members beyond those of this class that are saved; the same list at every call.
+    [[nodiscard]] virtual std::vector<FactPlace> settings() { return {}; }
+    /// Renews what is derived from the settings.
+    virtual void after_load() {}
     /// Next learning rate of group `index`, whose current one is `rate` and first one `base`.
     virtual double next_rate(double rate, double base, std::size_t index) = 0;
     void apply_rates();

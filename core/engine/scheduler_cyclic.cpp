@@ -10,9 +10,9 @@ class CyclicLr : public SchedulerCore {
   public:
     CyclicLr(std::shared_ptr<OptimizerCore> optimizer, const CyclicOptions& options)
         : SchedulerCore(std::move(optimizer)), m_options(options) {
-        const auto up = static_cast<double>(options.step_size_up);
-        m_total_size = up + static_cast<double>(options.step_size_down.value_or(options.step_size_up));
-        m_step_ratio = up / m_total_size;
+        m_step_size_down = options.step_size_down.value_or(options.step_size_up);
+        m_shape = static_cast<std::int64_t>(options.shape);
+        after_load();
         for (auto& group : m_optimizer->groups()) {
             group.learning_rate = options.base_lr;
             if (options.cycle_momentum) {
@@ -21,6 +21,13 @@ class CyclicLr : public SchedulerCore {
         }
     }
 
+    [[nodiscard]] const char* name() const override { return "cyclic"; }
+    [[nodiscard]] std::vector<FactPlace> settings() override {
+        return {{"base_lr", &m_options.base_lr}, {"max_lr", &m_options.max_lr}, {"step_size_up", &m_options.step_size_up},
+                {"step_size_down", &m_step_size_down}, {"shape", &m_shape}, {"gamma", &m_options.gamma},
+                {"cycle_momentum", &m_options.cycle_momentum}, {"base_momentum", &m_options.base_momentum},
+                {"max_momentum", &m_options.max_momentum}};
+    }
     double next_rate(double, double, std::size_t index) override {
         const auto epoch = static_cast<double>(m_last_epoch);
         const double cycle = std::floor(1 + epoch / m_total_size);
@@ -34,9 +41,16 @@ class CyclicLr : public SchedulerCore {
         return m_options.base_lr + height * amplitude(cycle);
     }
 
+  protected:
+    void after_load() final {
+        const auto up = static_cast<double>(m_options.step_size_up);
+        m_total_size = up + static_cast<double>(m_step_size_down);
+        m_step_ratio = up / m_total_size;
+    }
+
   private:
     [[nodiscard]] double amplitude(double cycle) const {
-        switch (m_options.shape) {
+        switch (static_cast<CyclicShape>(m_shape)) {
             case CyclicShape::Triangular: return 1.0;
             case CyclicShape::Halving: return 1 / std::pow(2.0, cycle - 1);
             case CyclicShape::Exponential: return std::pow(m_options.gamma, static_cast<double>(m_last_epoch));
@@ -45,6 +59,7 @@ class CyclicLr : public SchedulerCore {
     }
 
     CyclicOptions m_options;
+    std::int64_t m_step_size_down = 0, m_shape = 0;
     double m_total_size = 0, m_step_ratio = 0;
 };
 
