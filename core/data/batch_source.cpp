@@ -23,6 +23,11 @@ std::optional<Batch> OrderedBatches::next() {
     return Batch{m_features.index_select(0, indices), m_labels.index_select(0, indices)};
 }
 
+void OrderedBatches::skip(std::int64_t batches) {
+    const std::int64_t left = batches_per_epoch() - (m_position + m_batch_size - 1) / m_batch_size;
+    m_position += std::min(batches, left) * m_batch_size;
+}
+
 std::int64_t OrderedBatches::batches_per_epoch() const {
     return (m_order.samples() + m_batch_size - 1) / m_batch_size;
 }

@@ -16,6 +16,10 @@ class OrderedBatches : public BatchSource {
 
     void begin(std::int64_t epoch) override;
     std::optional<Batch> next() override;
+    void skip(std::int64_t batches) override;
+    [[nodiscard]] std::optional<std::int64_t> samples() const override { return m_order.samples(); }
+    [[nodiscard]] std::optional<std::int64_t> batches() const override { return batches_per_epoch(); }
+    [[nodiscard]] std::optional<std::int64_t> total_batch_size() const override { return m_batch_size; }
 
     [[nodiscard]] std::int64_t batches_per_epoch() const;
 

@@ -67,7 +67,10 @@ PreparedScheduler Accelerator::prepare_one(Scheduler&& scheduler) {
 PreparedLoader Accelerator::prepare_one(Loader&& loader) {
     auto source = std::move(loader).take();
     refuse_moved_from(source == nullptr);
-    return {m_core, std::move(source)};
+    const LoaderCore::Placement placement{.device = m_core->device, .moves = m_core->options.device_placement};
+    const Division division{m_core->options.processes, m_core->options.split_batches, m_core->options.even_batches};
+    m_core->loaders.push_back(std::make_shared<LoaderCore>(m_core->active_loaders, placement, std::move(source), division));
+    return PreparedLoader(m_core->loaders.back());
 }
 
 void Accelerator::refuse_moved_from(bool is_empty) {

@@ -48,7 +48,7 @@ class Accelerator {
     void accumulate() { m_core->enter_micro_batch(); }
     [[nodiscard]] bool sync_gradients() const { return m_core->sync_gradients; }
     /// For loops without a prepared loader.
-    void set_end_of_data(bool is_last_batch) { m_core->end_of_data = is_last_batch; }
+    void set_end_of_data(bool is_last_batch) { m_core->active_loaders->set_end_of_data(is_last_batch); }
 
     /// Divides by the accumulation steps, scales, once. `loss_factor` multiplies the loss inside; facts keep the plain one.
     void backward(const torch::Tensor& loss, double loss_factor = 1.0) { m_core->backward(loss, loss_factor); }

@@ -67,7 +67,7 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
 }
 
 void AcceleratorCore::enter_micro_batch() {
-    if (options.sync_with_dataloader && end_of_data) {
+    if (options.sync_with_dataloader && active_loaders->end_of_data()) {
         m_micro_step = 0;
         sync_gradients = true;
     } else {
@@ -154,7 +154,7 @@ void AcceleratorCore::open_facts() {
 
 double AcceleratorCore::short_window_weight() const {
     const bool is_short = options.short_window == ShortWindow::RightSized && options.sync_with_dataloader &&
-                          end_of_data && m_window_size > 0 && m_window_size < accumulation_steps;
+                          active_loaders->end_of_data() && m_window_size > 0 && m_window_size < accumulation_steps;
     return is_short ? static_cast<double>(accumulation_steps) / static_cast<double>(m_window_size) : 1.0;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/engine_error.h"
 #include "engine/loss_scaler.h"
 #include "engine/optimizer.h"
+#include "engine/prepared_loader.h"
 #include "engine/step_facts.h"
 #include "torch_pch.h"
 
@@ -57,7 +58,8 @@ class AcceleratorCore {
     std::optional<LossScaler> scaler;
     StepFacts facts;
     bool sync_gradients = true;
-    bool end_of_data = false;
+    std::shared_ptr<ActiveLoaders> active_loaders = std::make_shared<ActiveLoaders>();
+    std::vector<std::shared_ptr<LoaderCore>> loaders;  // all that were prepared, in order
 
   private:
     void begin_attempt();

@@ -3,13 +3,23 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
-#include "torch_pch.h"
+#include "checkpoint/state_bundle.h"
 
 namespace mantissa {
 
+class ProcessGroup;
+
 struct Batch {
     torch::Tensor features, labels;
+};
+
+/// How the processes divide the batches of a loader.
+struct Division {
+    std::shared_ptr<ProcessGroup> processes = {};  // empty: this process alone
+    bool split_batches = false;                    // each takes its part of every batch; else each gets its own batches
+    bool even_batches = true;                      // all get equally many of equal size: the last ones wrap to the start
 };
 
 class BatchSource {
@@ -22,8 +32,31 @@ class BatchSource {
         while (batches-- > 0 && next()) {
         }
     }
+    /// Goes on in a pass that an earlier process had begun, after so many of its batches.
+    virtual void resume(std::int64_t epoch, std::int64_t batches) {
+        begin(epoch);
+        skip(batches);
+    }
+
     /// Samples of a whole pass over all processes; empty: not known (a stream).
     [[nodiscard]] virtual std::optional<std::int64_t> samples() const { return std::nullopt; }
+    /// Batches that this process gets in a pass; empty: not known.
+    [[nodiscard]] virtual std::optional<std::int64_t> batches() const { return std::nullopt; }
+    /// Samples of one batch over all processes; empty: it varies, or isn't known.
+    [[nodiscard]] virtual std::optional<std::int64_t> total_batch_size() const { return std::nullopt; }
+    /// A last, short batch is left out.
+    [[nodiscard]] virtual bool drops_last() const { return false; }
+    /// Copies to the device need not wait (pinned memory).
+    [[nodiscard]] virtual bool is_non_blocking() const { return false; }
+    /// Making a batch draws from torch's default CPU generator (augmentation): then a resume draws the same numbers again.
+    [[nodiscard]] virtual bool draws_random_numbers() const { return false; }
+
+    /// Called once, by prepare(), when there are several processes. A source that can't be divided says so.
+    virtual void divide(const Division& division);
+
+    /// Beyond epoch and position: generators. What is taken in the middle of a pass makes resume() repeat that pass.
+    [[nodiscard]] virtual StateBundle state() const { return {}; }
+    virtual void load_state(const StateBundle&) {}
 };
 
 /// Raw loader, to be moved into prepare().

@@ -37,43 +37,4 @@ void PreparedScheduler::step() {
     }
 }
 
-PreparedLoader::PreparedLoader(std::shared_ptr<AcceleratorCore> accelerator, std::unique_ptr<BatchSource> source)
-    : m_accelerator(std::move(accelerator)), m_source(std::move(source)) {}
-
-std::optional<Batch> PreparedLoader::fetch() {
-    auto batch = m_source->next();
-    if (batch && !m_accelerator->device.is_cpu()) {
-        batch->features = batch->features.to(m_accelerator->device);
-        batch->labels = batch->labels.to(m_accelerator->device);
-    }
-    return batch;
-}
-
-void PreparedLoader::start_pass() {
-    m_accelerator->end_of_data = false;
-    m_source->begin(m_epoch++);
-    m_ahead = fetch();
-}
-
-std::optional<Batch> PreparedLoader::next() {
-    std::optional<Batch> current = std::move(m_ahead);
-    m_ahead.reset();
-    if (current) {
-        m_ahead = fetch();
-    }
-    m_accelerator->end_of_data = current && !m_ahead;
-    return current;
-}
-
-PreparedLoader::Iterator PreparedLoader::begin() {
-    start_pass();
-    m_current = next();
-    return Iterator(this);
-}
-
-PreparedLoader::Iterator& PreparedLoader::Iterator::operator++() {
-    m_loader->m_current = m_loader->next();
-    return *this;
-}
-
 }  // namespace mantissa

@@ -1,6 +1,5 @@
 #pragma once
 // What prepare() returns. Handles share the Accelerator's state, so they may outlive it and move freely.
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,7 +11,7 @@
 
 #include "engine/accelerator_core.h"
 #include "engine/autocast_scope.h"
-#include "engine/loader.h"
+#include "engine/prepared_loader.h"
 #include "engine/scheduler.h"
 
 namespace mantissa {
@@ -121,38 +120,6 @@ class PreparedScheduler {
   private:
     std::shared_ptr<AcceleratorCore> m_accelerator;
     std::shared_ptr<SchedulerCore> m_core;
-};
-
-/// One pass per begin(): batches on the Accelerator's device, one looked ahead, so that the last one is known to be the last.
-class PreparedLoader {
-  public:
-    PreparedLoader(std::shared_ptr<AcceleratorCore> accelerator, std::unique_ptr<BatchSource> source);
-
-    class Iterator {
-      public:
-        explicit Iterator(PreparedLoader* loader) : m_loader(loader) {}
-        const Batch& operator*() const { return *m_loader->m_current; }
-        Iterator& operator++();
-        bool operator!=(std::default_sentinel_t) const { return m_loader->m_current.has_value(); }
-
-      private:
-        PreparedLoader* m_loader;
-    };
-
-    [[nodiscard]] Iterator begin();
-    [[nodiscard]] std::default_sentinel_t end() const { return {}; }
-    /// The same without a range-for: first call of a pass is start_pass().
-    void start_pass();
-    [[nodiscard]] std::optional<Batch> next();
-    void set_epoch(std::int64_t epoch) { m_epoch = epoch; }
-
-  private:
-    [[nodiscard]] std::optional<Batch> fetch();
-
-    std::shared_ptr<AcceleratorCore> m_accelerator;
-    std::unique_ptr<BatchSource> m_source;
-    std::optional<Batch> m_current, m_ahead;
-    std::int64_t m_epoch = 0;
 };
 
 }  // namespace mantissa
