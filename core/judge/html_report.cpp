@@ -93,6 +93,7 @@ std::string page(const Subject& subject, const TextCatalogue& texts) {
     if (subject.comparison) body += named_section(texts, "decision", decision_html(subject.record, texts));
     body += named_section(texts, "verdicts", verdicts_html(subject.record.verdicts, texts));
     body += named_section(texts, "runs", runs_html(subject.evidence, texts));
+    body += named_section(texts, "precision", precision_html(subject.evidence, texts));
     body += named_section(texts, "charts", charts_html(subject.evidence, texts));
     body += named_section(texts, "fairness", fairness_html(subject.record, subject.evidence, texts));
     body += named_section(texts, "trial", trials_html(subject.evidence, texts));

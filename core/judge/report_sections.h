@@ -11,6 +11,7 @@ namespace mantissa {
 [[nodiscard]] std::string decision_html(const ComparisonRecord& record, const TextCatalogue& texts);
 [[nodiscard]] std::string verdicts_html(const std::vector<Verdict>& verdicts, const TextCatalogue& texts);
 [[nodiscard]] std::string runs_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);
+[[nodiscard]] std::string precision_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);
 [[nodiscard]] std::string fairness_html(const ComparisonRecord& record, const ComparisonEvidence& evidence,
                                         const TextCatalogue& texts);
 [[nodiscard]] std::string trials_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);

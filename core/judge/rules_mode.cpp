@@ -1,34 +1,12 @@
 // Is the mode that was asked for the one that ran, and did the loss stay in fp32?
-#include <set>
 #include <string>
 
 #include "base/numbers.h"
+#include "judge/op_share.h"
 #include "judge/verdict_rules.h"
 
 namespace mantissa::rules {
 namespace {
-
-bool is_half_dtype(std::string_view dtype) {
-    return dtype == "float16" || dtype == "bfloat16" || dtype.starts_with("float8");
-}
-
-struct OpKinds {
-    std::int64_t all = 0, half = 0;
-};
-
-/// Distinct ops of the recording; of the trial when the run recorded none.
-std::optional<OpKinds> op_kinds(const RunCase& one) {
-    std::set<std::string> all, half;
-    for (const OpDtypeRow& row : one.run.rows.op_dtypes) {
-        all.insert(row.op);
-        if (is_half_dtype(row.dtype)) half.insert(row.op);
-    }
-    if (!all.empty())
-        return OpKinds{static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(half.size())};
-    const auto& trial = one.run.trial;
-    if (trial && trial->runs && trial->op_kinds > 0) return OpKinds{trial->op_kinds, trial->op_kinds_half};
-    return {};
-}
 
 bool is_loss_op(std::string_view op) {
     return op.find("_loss") != std::string_view::npos || op.find("cross_entropy") == 0;
@@ -41,13 +19,13 @@ std::vector<Finding> mode_not_effective(const Case& all) {
     for (const RunCase& one : all.runs()) {
         const RunSummary& summary = one.run.summary;
         if (!one.is_half() || one.figures.attempts == 0) continue;
-        const auto kinds = op_kinds(one);
+        const auto kinds = op_share(one.run.rows.op_dtypes, one.run.trial);
         const bool other_mode = summary.effective != summary.mode;
-        const bool no_half_op = kinds && kinds->half == 0;
+        const bool no_half_op = kinds && kinds->kinds_half == 0;
         if (!other_mode && !no_half_op) continue;
         Finding finding("mode_not_effective", "error", one.mode_name());
         finding.set("effective", to_string(summary.effective));
-        if (kinds) finding.count("half", kinds->half).count("kinds", kinds->all);
+        if (kinds) finding.count("half", kinds->kinds_half).count("kinds", kinds->kinds);
         const std::string& source = one.run.plan.mode_source;
         if (!source.empty()) finding.set("source", source);
         finding.what(!kinds ? "without_counts" : source.empty() ? "plain" : "source");

@@ -77,8 +77,12 @@ RunPlan planOf(const Options& options) {
 std::string sourcedPlan(const Options& options, Precision mode) {
     RunPlan plan = planOf(options);
     plan.mixed_precision = mode;
-    const nlohmann::json source = {{"source", "flag"}, {"detail", "--modes"}, {"value", to_string(mode)}};
-    return nlohmann::json{{"plan", to_json(plan)}, {"sources", {{"mixed_precision", source}}}}.dump(1);
+    // As the command line would write it with ACCELERATE_MIXED_PRECISION=bf16 in its environment.
+    const nlohmann::json lost = {
+        {"source", "environment"}, {"detail", "ACCELERATE_MIXED_PRECISION"}, {"value", "mixed_precision bf16"}};
+    const nlohmann::json modes = {
+        {"source", "flag"}, {"detail", "--modes"}, {"value", "no,fp16,bf16"}, {"overruled", nlohmann::json::array({lost})}};
+    return nlohmann::json{{"plan", to_json(plan)}, {"sources", {{"modes", modes}}}}.dump(1);
 }
 
 std::string environmentOf(Precision mode, const Options& options) {
@@ -126,11 +130,21 @@ void writeEvaluations(RunRecorder& recorder, Precision mode, std::int64_t after,
                          "fp32", 360});
 }
 
+/// Four kinds of op; in a half mode the two with products and the activation give half results.
+void writeOps(RunRecorder& recorder, Precision mode) {
+    const std::string half = mode == Precision::Fp16 ? "float16" : mode == Precision::Bf16 ? "bfloat16" : "float32";
+    recorder.op_dtypes({0, "forward", "addmm", half, 4, 97'000});
+    recorder.op_dtypes({0, "forward", "relu", half, 1, 0});
+    recorder.op_dtypes({0, "forward", "layer_norm", "float32", 1, 0});
+    recorder.op_dtypes({0, "backward", "mm", "float32", 1, 3'000});
+}
+
 void writeRun(const RunFolder& folder, Precision mode, const Options& options, const std::string& id) {
     const auto recorder = take(RunRecorder::open(folder.path));
     writeRunStart(*recorder, mode, options, id);
     const std::int64_t steps = stepsOf(mode, options);
     const std::int64_t start = now_ns();
+    writeOps(*recorder, mode);
     for (std::int64_t step = 0; step < steps; ++step) {
         recorder->step(makeStep(mode, step, start, options));
         writeEvaluations(*recorder, mode, step + 1, options);

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "record/run_folder.h"
 
 namespace mantissa::ui {
@@ -51,6 +52,7 @@ void RunFollower::poll(std::stop_token stop) {
         }
         const bool ended = is_end_state(m_lastState) && !isMore;
         summarizeWhenDue(update, ended);
+        readPlanOnce(update);
         post(std::move(update));
         std::unique_lock lock(m_mutex);
         const auto wait = isMore ? std::chrono::milliseconds(1) : (ended ? idleInterval : pollInterval);
@@ -104,13 +106,27 @@ void RunFollower::summarizeWhenDue(Update& update, bool ended) {
     m_nextSummaryNs = monotonic_ns() + std::max(pauseNs, 20 * cost);
 }
 
+void RunFollower::readPlanOnce(Update& update) {
+    if (m_hasPlan) {
+        return;
+    }
+    if (auto plan = read_file(RunFolder{m_folder}.plan()); plan) {
+        update.planJson = std::move(*plan);
+        m_hasPlan = true;
+    }
+}
+
 void RunFollower::post(Update update) {
     const std::lock_guard lock(m_mutex);
-    const bool isNews = !update.rows.empty() || update.summary || update.problem != m_lastProblem ||
+    const bool isNews = !update.rows.empty() || update.summary || !update.planJson.empty() || update.problem != m_lastProblem ||
                         (update.state && update.state->state != m_state.state);
     moveTo(m_pending.rows.steps, update.rows.steps);
     moveTo(m_pending.rows.evaluations, update.rows.evaluations);
     moveTo(m_pending.rows.incidents, update.rows.incidents);
+    moveTo(m_pending.rows.op_dtypes, update.rows.op_dtypes);
+    if (!update.planJson.empty()) {
+        m_pending.planJson = std::move(update.planJson);
+    }
     if (update.state) {
         m_pending.state = std::move(update.state);
     }
@@ -139,6 +155,10 @@ void RunFollower::deliver() {
     m_series.append(update.rows.steps);
     moveTo(m_evaluations, update.rows.evaluations);
     moveTo(m_incidents, update.rows.incidents);
+    moveTo(m_opDtypes, update.rows.op_dtypes);
+    if (!update.planJson.empty()) {
+        m_planJson = std::move(update.planJson);
+    }
     if (update.summary) {
         m_summary = std::move(update.summary);
     }

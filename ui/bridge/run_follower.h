@@ -28,6 +28,10 @@ class RunFollower : public QObject {
     [[nodiscard]] const RunSeries& series() const { return m_series; }
     [[nodiscard]] const std::vector<EvaluationRow>& evaluations() const { return m_evaluations; }
     [[nodiscard]] const std::vector<IncidentRow>& incidents() const { return m_incidents; }
+    /// Ops of the watched step with the dtypes of their results: the proof that a mode is on.
+    [[nodiscard]] const std::vector<OpDtypeRow>& opDtypes() const { return m_opDtypes; }
+    /// The run's plan.json with its sources; empty until it was read.
+    [[nodiscard]] const std::string& planJson() const { return m_planJson; }
     [[nodiscard]] const StateRow& state() const { return m_state; }
     /// As of the last look, at most a few seconds old; the series is always newer.
     [[nodiscard]] const std::optional<RunSummary>& summary() const { return m_summary; }
@@ -44,18 +48,21 @@ class RunFollower : public QObject {
         RunRows rows;
         std::optional<StateRow> state;
         std::optional<RunSummary> summary;
+        std::string planJson;
         std::string problem;
     };
 
     void poll(std::stop_token stop);
     bool readOnce(RunReader& reader, Update& update);
     void summarizeWhenDue(Update& update, bool ended);
+    void readPlanOnce(Update& update);
     void post(Update update);
     void deliver();
 
     // Worker thread.
     std::int64_t m_nextSummaryNs = 0;
     bool m_summarizedEnd = false;
+    bool m_hasPlan = false;
     RunState m_lastState = RunState::Queued;
     std::string m_lastProblem;
 
@@ -70,6 +77,8 @@ class RunFollower : public QObject {
     RunSeries m_series;
     std::vector<EvaluationRow> m_evaluations;
     std::vector<IncidentRow> m_incidents;
+    std::vector<OpDtypeRow> m_opDtypes;
+    std::string m_planJson;
     StateRow m_state;
     std::optional<RunSummary> m_summary;
     QString m_problem;

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "judge/texts.h"
 #include "ui/charts/step_range.h"
 #include "ui/live/empty_live.h"
 #include "ui/live/fold_row.h"
@@ -68,6 +69,7 @@ void LivePage::build() {
     column->setSpacing(8);
     m_headlineBar = new HeadlineBar(m_theme, content);
     m_strips = new ModeStrips(m_theme, content);
+    m_strips->setAnswers([this](std::size_t row) { return answerOf(row); });
     m_loss = new LossPanel(m_theme, *m_range, m_controller, content);
     m_loss->setMinimumHeight(lossMinimumHeight);
     m_folds = new FoldRow(content);
@@ -253,8 +255,20 @@ void LivePage::refreshStrips() {
         const RunFollower* run = i < m_follower->runs().size() ? m_follower->runs()[i].get() : nullptr;
         const TrialReport* trial = trialOf(*m_follower, modes[i]);
         const ModeFacts facts = modeFacts(modes[i], trial, run, onTrial == modes[i]);
-        m_strips->setFacts(i, facts, fourChecks(facts, trial, run));
+        m_strips->setFacts(i, facts);
     }
+    m_strips->refreshChecks();
+}
+
+PrecisionAnswer LivePage::answerOf(std::size_t row) {
+    const RunFollower* run = row < m_follower->runs().size() ? m_follower->runs()[row].get() : nullptr;
+    const Precision mode = run ? run->mode() : m_follower->record()->modes.at(row);
+    const auto texts = text_catalogue(m_language);
+    if (!texts) {
+        Q_EMIT failed(QString::fromStdString(describe(texts.error())));
+        return {};
+    }
+    return precision_answer(precisionEvidence(mode, trialOf(*m_follower, mode), run), **texts);
 }
 
 void LivePage::refreshSubtitles() {

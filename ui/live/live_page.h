@@ -18,6 +18,10 @@ class QScrollArea;
 class QStackedWidget;
 class QVBoxLayout;
 
+namespace mantissa {
+struct PrecisionAnswer;
+}
+
 namespace mantissa::ui {
 
 class ChartCard;
@@ -65,6 +69,7 @@ class LivePage : public QWidget {
     void refresh();
     void refreshRecord();
     void refreshStrips();
+    [[nodiscard]] PrecisionAnswer answerOf(std::size_t row);
     void refreshHeadline();
     void refreshVerdicts();
     void refreshSubtitles();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "judge/op_share.h"
 
 namespace mantissa::ui {
 namespace {
@@ -82,7 +83,9 @@ void setRun(ModeFacts& facts, const RunFollower& run) {
     const RunSeries& series = run.series();
     if (const auto& summary = run.summary()) {
         facts.isEffectKnown = true;
-        facts.isOn = summary->effective == summary->requested;
+        const auto share = op_share(run.opDtypes(), std::nullopt);
+        const bool ranInHalf = facts.mode == Precision::No || !share || share->kinds_half > 0;
+        facts.isOn = summary->effective == summary->requested && ranInHalf;
         facts.planned = static_cast<int>(summary->planned_steps);
         setSupport(facts, summary->support, summary->support_reason);
     }
@@ -114,52 +117,29 @@ void setRun(ModeFacts& facts, const RunFollower& run) {
     setMetric(facts, run);
 }
 
-QString sourcesCheck(const ModeFacts& facts, const RunFollower* run) {
-    if (!run || !run->summary()) {
-        return Texts::tr("– Sources: not known before the run has started.");
-    }
-    const QString asked = QString::fromLatin1(to_string(run->summary()->requested));
-    const QString effective = QString::fromLatin1(to_string(run->summary()->effective));
-    return facts.isOn ? Texts::tr("✓ Sources: %1 was asked for and %2 is in effect.").arg(asked, effective)
-                      : Texts::tr("✗ Sources: %1 was asked for, but %2 is in effect. See the sources of this setting in Set up.")
-                            .arg(asked, effective);
+/// First and last value of a column; empty when nothing was measured.
+std::pair<std::optional<double>, std::optional<double>> ends(const RunSeries& series, Quantity quantity) {
+    const std::vector<double>& values = series.column(quantity);
+    return values.empty() ? std::pair<std::optional<double>, std::optional<double>>()
+                          : std::pair<std::optional<double>, std::optional<double>>(values.front(), values.back());
 }
 
-QString supportCheck(const ModeFacts& facts, const TrialReport* trial) {
-    QString line = facts.badge.isEmpty() ? Texts::tr("– Support: not asked yet.")
-                                         : Texts::tr("✓ Support: %1. %2").arg(facts.badge, facts.badgeTip);
-    if (trial && !trial->runs) {
-        return Texts::tr("✗ Support: one batch of this model was refused: %1").arg(text(trial->refusal));
+void takeSeries(PrecisionEvidence& evidence, const RunSeries& series) {
+    evidence.steps = static_cast<std::int64_t>(series.size());
+    evidence.applied = series.appliedSteps();
+    evidence.probing = series.skipped(SkipKind::Probing);
+    evidence.faults = series.skipped(SkipKind::Fault);
+    for (const StepMark& mark : series.marks()) {
+        if (mark.fate == StepFate::Nonfinite) {
+            ++(mark.lossIsFinite ? evidence.nonfinite_gradients : evidence.nonfinite_losses);
+            evidence.first_nonfinite = std::min(evidence.first_nonfinite.value_or(mark.step), mark.step);
+        }
     }
-    if (trial && trial->multiply_adds > 0 && facts.mode != Precision::No) {
-        line += QLatin1Char(' ') +
-                Texts::tr("%1 of %2 kinds of op gave half-width results, with %3 of the multiply-adds.")
-                    .arg(trial->op_kinds_half)
-                    .arg(trial->op_kinds)
-                    .arg(text(readable_percent(static_cast<double>(trial->multiply_adds_half) /
-                                               static_cast<double>(trial->multiply_adds), 0)));
+    std::tie(evidence.loss_start, evidence.loss_now) = ends(series, Quantity::Loss);
+    std::tie(evidence.norm_start, evidence.norm_now) = ends(series, Quantity::GradientNorm);
+    if (series.hasLossScale()) {
+        std::tie(evidence.scale_start, evidence.scale_now) = ends(series, Quantity::LossScale);
     }
-    return line;
-}
-
-QString numbersCheck(const RunFollower* run) {
-    if (!run || run->series().isEmpty()) {
-        return Texts::tr("– Loss, gradients, skips: no step yet.");
-    }
-    const RunSeries& series = run->series();
-    const std::int64_t bad = series.count(StepFate::Nonfinite), faults = series.skipped(SkipKind::Fault);
-    return Texts::tr("%1 Loss, gradients, skips: %2 steps not finite, %3 skipped while probing, %4 skipped as faults.")
-        .arg(bad + faults == 0 ? QStringLiteral("✓") : QStringLiteral("✗"))
-        .arg(bad)
-        .arg(series.skipped(SkipKind::Probing))
-        .arg(faults);
-}
-
-QString backendCheck(const ModeFacts& facts) {
-    if (facts.mode != Precision::Fp8) {
-        return Texts::tr("– fp8 backend: not needed, this mode isn't fp8.");
-    }
-    return Texts::tr("%1 fp8 backend: %2").arg(facts.badge.isEmpty() ? QStringLiteral("–") : QStringLiteral("✓"), facts.badgeTip);
 }
 
 }  // namespace
@@ -176,11 +156,39 @@ ModeFacts modeFacts(Precision mode, const TrialReport* trial, const RunFollower*
     if (run && !(wasRefused && run->series().isEmpty())) {
         setRun(facts, *run);
     }
+    if (wasRefused || (run && run->hasEnded() && run->series().isEmpty())) {
+        facts.isEffectKnown = true;  // nothing ran in it
+        facts.isOn = false;
+    }
     return facts;
 }
 
-QStringList fourChecks(const ModeFacts& facts, const TrialReport* trial, const RunFollower* run) {
-    return {sourcesCheck(facts, run), supportCheck(facts, trial), numbersCheck(run), backendCheck(facts)};
+PrecisionEvidence precisionEvidence(Precision mode, const TrialReport* trial, const RunFollower* run) {
+    PrecisionEvidence evidence;
+    evidence.mode = mode;
+    if (trial) {
+        evidence.trial = *trial;
+        evidence.support = trial->choice.support;
+        evidence.support_reason = trial->choice.reason;
+    }
+    if (!run) {
+        return evidence;
+    }
+    evidence.state = run->state().state;
+    evidence.state_reason = run->state().reason;
+    if (const auto& summary = run->summary(); summary && !summary->device.empty()) {
+        evidence.requested = summary->requested;
+        evidence.effective = summary->effective;
+        evidence.support = summary->support;
+        evidence.support_reason = summary->support_reason;
+        evidence.device = summary->device;
+        evidence.device_name = summary->device_name;
+        evidence.planned = summary->planned_steps;
+    }
+    takeSeries(evidence, run->series());
+    evidence.ops = run->opDtypes();
+    evidence.plan_json = run->planJson();
+    return evidence;
 }
 
 }  // namespace mantissa::ui

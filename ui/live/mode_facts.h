@@ -1,9 +1,9 @@
 #pragma once
 // What a strip says of one mode, as plain values: from the run's recording where there is one, else from its trial.
 #include <QString>
-#include <QStringList>
 #include <optional>
 
+#include "judge/precision_answer.h"
 #include "record/comparison_record.h"
 #include "ui/bridge/run_follower.h"
 
@@ -28,7 +28,7 @@ struct ModeFacts {
 /// `trial` and `run` may each be absent.
 [[nodiscard]] ModeFacts modeFacts(Precision mode, const TrialReport* trial, const RunFollower* run, bool isTrialNow);
 
-/// The four checks of the article, one line each: sources, support, loss/gradients/skips, fp8 backend. First character ✓ ✗ or –.
-[[nodiscard]] QStringList fourChecks(const ModeFacts& facts, const TrialReport* trial, const RunFollower* run);
+/// What the four checks of the article speak of, as followed so far.
+[[nodiscard]] PrecisionEvidence precisionEvidence(Precision mode, const TrialReport* trial, const RunFollower* run);
 
 }  // namespace mantissa::ui

@@ -5,16 +5,15 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "base/numbers.h"
 #include "ui/charts/axis_ticks.h"
+#include "ui/live/checks_panel.h"
 
 namespace mantissa::ui {
 
 struct ModeStrips::Strip {
     ModeFacts facts;
-    QStringList checks;
     QFrame* swatch;
     QLabel* name;
     QToolButton* effect;
@@ -74,6 +73,9 @@ void ModeStrips::setModes(const std::vector<Precision>& modes) {
     if (isSame) {
         return;
     }
+    if (m_panel) {
+        m_panel->close();
+    }
     while (QLayoutItem* item = m_grid->takeAt(0)) {
         delete item->widget();
         delete item;
@@ -111,14 +113,13 @@ std::unique_ptr<ModeStrips::Strip> ModeStrips::makeStrip(Precision mode, int row
     for (QWidget* cell : cells) {
         m_grid->addWidget(cell, row, column++, Qt::AlignVCenter);
     }
-    Strip* raw = strip.get();
-    connect(strip->effect, &QToolButton::clicked, this, [this, raw] { openChecks(*raw); });
+    strip->effect->setFocusPolicy(Qt::StrongFocus);
+    connect(strip->effect, &QToolButton::clicked, this, [this, row] { openChecks(static_cast<std::size_t>(row)); });
     return strip;
 }
 
-void ModeStrips::setFacts(std::size_t row, const ModeFacts& facts, const QStringList& checks) {
+void ModeStrips::setFacts(std::size_t row, const ModeFacts& facts) {
     Strip& strip = *m_strips.at(row);
-    strip.checks = checks;
     if (!strip.isNew && looksTheSame(strip.facts, facts)) {
         return;
     }
@@ -136,8 +137,9 @@ void ModeStrips::paintStrip(Strip& strip) {
     const QString mode = QString::fromLatin1(to_string(facts.mode));
     setText(strip.name, bold(mode, facts.mode == Precision::No ? c.text : colour));
     const bool isControl = facts.mode == Precision::No;
-    strip.effect->setText(!facts.isEffectKnown ? QStringLiteral("…")
-                                               : (facts.isOn ? (isControl ? tr("fp32 ✓") : tr("on ✓")) : tr("not on ✗")));
+    strip.effect->setText((!facts.isEffectKnown ? QStringLiteral("…")
+                                                : (facts.isOn ? (isControl ? tr("fp32 ✓") : tr("on ✓")) : tr("not on ✗"))) +
+                          QStringLiteral(" ▾"));
     strip.effect->setAccessibleName(tr("Four checks of %1").arg(mode));
     strip.effect->setToolTip(tr("Is %1 really on? Opens the four checks.").arg(mode));
     setText(strip.badge, facts.badge.isEmpty() ? QStringLiteral("…") : facts.badge);
@@ -166,27 +168,20 @@ void ModeStrips::paintStrip(Strip& strip) {
     strip.memory->setToolTip(tr("Largest memory of tensors within a step, measured."));
 }
 
-void ModeStrips::openChecks(const Strip& strip) {
-    auto* popup = new QFrame(this, Qt::Popup);
-    popup->setObjectName(QStringLiteral("fourChecks"));
-    popup->setAttribute(Qt::WA_DeleteOnClose);
-    popup->setProperty("card", true);
-    popup->setAccessibleName(strip.effect->accessibleName());
-    auto* layout = new QVBoxLayout(popup);
-    auto* title = new QLabel(tr("Is %1 really on?").arg(QString::fromLatin1(to_string(strip.facts.mode))), popup);
-    title->setProperty("title", true);
-    layout->addWidget(title);
-    for (const QString& check : strip.checks) {
-        auto* line = new QLabel(check, popup);
-        line->setWordWrap(true);
-        line->setTextInteractionFlags(Qt::TextSelectableByKeyboard | Qt::TextSelectableByMouse);
-        layout->addWidget(line);
+void ModeStrips::openChecks(std::size_t row) {
+    if (!m_answers) {
+        return;
     }
-    popup->setFixedWidth(460);
-    popup->adjustSize();
-    popup->move(strip.effect->mapToGlobal(QPoint(0, strip.effect->height() + 2)));
-    popup->show();
-    popup->setFocus();
+    m_panel = new ChecksPanel(m_theme, this);  // deletes itself when it is closed
+    m_panelRow = row;
+    m_panel->setAnswer(m_answers(row));
+    m_panel->openAt(m_strips.at(row)->effect);
+}
+
+void ModeStrips::refreshChecks() {
+    if (m_panel && m_answers && m_panelRow < m_strips.size()) {
+        m_panel->setAnswer(m_answers(m_panelRow));
+    }
 }
 
 }  // namespace mantissa::ui

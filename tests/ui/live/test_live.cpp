@@ -1,6 +1,8 @@
 // The Live page on recordings: what must never be hidden, and that everything can be reached by keyboard.
 #include <QAbstractButton>
 #include <QButtonGroup>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
@@ -13,6 +15,7 @@
 #include "support/temporary_folder.h"
 #include "ui/charts/chart_card.h"
 #include "ui/charts/step_range.h"
+#include "ui/live/checks_panel.h"
 #include "ui/live/headline_bar.h"
 #include "ui/live/live_page.h"
 #include "ui/live/loss_panel.h"
@@ -80,6 +83,8 @@ class TestLive : public QObject {
     void lostRunIsShown();
     void singleRunFromItsFolder();
     void fourChecksOpen();
+    void checksFollowTheRun();
+    void aModeThatNeverRanIsNotOn();
     void foldsOpenTheirCharts();
     void controlsChangeTheChart();
     void withoutFp16ThereIsNoScaleBox();
@@ -204,17 +209,74 @@ void TestLive::singleRunFromItsFolder() {
 void TestLive::fourChecksOpen() {
     Page p;
     const fixture::Comparison made = p.show({});
-    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("on ✓")), patience);
-    p.page.findChild<QToolButton*>(QStringLiteral("checks_fp16"))->click();
-    const QWidget* popup = p.page.findChild<QWidget*>(QStringLiteral("fourChecks"));
-    QVERIFY(popup && popup->isVisible());
-    const QString text = allText(*popup);
-    QVERIFY(text.contains(QStringLiteral("✓ Sources")));
-    QVERIFY(text.contains(QStringLiteral("5 of 9 kinds of op")));
-    QVERIFY(
-        text.contains(QStringLiteral("✗ Loss, gradients, skips: 1 steps not finite, 3 skipped while probing, "
-                                     "1 skipped as faults.")));
-    QVERIFY(text.contains(QStringLiteral("fp8 backend")));
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("on ✓ ▾")), patience);
+    auto* opener = p.page.findChild<QToolButton*>(QStringLiteral("checks_fp16"));
+    p.page.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&p.page));
+    opener->setFocus();
+    QTest::keyClick(opener, Qt::Key_Space);
+    QPointer<ChecksPanel> panel = p.page.findChild<ChecksPanel*>();
+    QVERIFY(panel && panel->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(panel->plainText().contains(QStringLiteral("Loss scale 2^16 at the start")), patience);
+    const QString text = panel->plainText();
+    for (const char* wanted :
+         {"Is fp16 really on?", "✓ Yes: 97 % of the multiply-adds and 2 of 4 kinds of op gave float16 results in step 0.",
+          "Products in float16: addmm.", "✓ Sources: fp16 was asked for and fp16 is in effect on cpu (AMD EPYC, 2 cores).",
+          "The mode is one of the list no,fp16,bf16, from the flag --modes.",
+          "Overruled: mixed_precision bf16 from the environment variable ACCELERATE_MIXED_PRECISION.", "! Support: Emulated on cpu",
+          "✗ Loss, gradients, skips: 1 of 145 steps not finite, the first at step 144.",
+          "Applied: 141 of 145. Skipped: 3 while probing, 1 as faults.", "– fp8 backend: Not asked for: this run is fp16."}) {
+        QVERIFY2(text.contains(QString::fromUtf8(wanted)), qPrintable(QStringLiteral("%1\nin\n%2").arg(QString::fromUtf8(wanted), text)));
+    }
+    const auto* numbers = panel->findChild<QLabel*>(QStringLiteral("check_numbers"));
+    QVERIFY(numbers->accessibleName().startsWith(QStringLiteral("failed. Loss, gradients, skips: 1 of 145")));
+    QVERIFY(numbers->focusPolicy() & Qt::TabFocus);
+    panel->findChild<QPushButton*>(QStringLiteral("copyChecks"))->click();
+    QCOMPARE(QGuiApplication::clipboard()->text(), text);
+    QTest::keyClick(panel, Qt::Key_Escape);
+    QTRY_VERIFY(!panel);
+    QCOMPARE(p.page.focusWidget(), opener);  // back to where it was opened
+}
+
+void TestLive::checksFollowTheRun() {
+    Page p;
+    const fixture::Comparison made = p.show({});
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    p.page.findChild<QToolButton*>(QStringLiteral("checks_bf16"))->click();
+    const ChecksPanel* panel = p.page.findChild<ChecksPanel*>();
+    QVERIFY(panel->plainText().contains(QStringLiteral("All 240 steps finite and applied.")));
+    {
+        auto recorder = RunRecorder::open(made.runs.at(2).path);
+        (*recorder)->step(fixture::makeStep(Precision::Bf16, 240, 0, {}));
+        QVERIFY((*recorder)->flush().ok());
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(panel->plainText().contains(QStringLiteral("All 241 steps finite and applied.")), patience);
+}
+
+void TestLive::aModeThatNeverRanIsNotOn() {
+    Page p;
+    fixture::Options options;
+    options.trialOnly = true;
+    const fixture::Comparison made = fixture::writeComparison(p.folder.path(), options);
+    auto record = read_comparison(made.folder);
+    TrialReport refused;
+    refused.mode = Precision::Fp16;
+    refused.choice.support = Support::Unsupported;
+    refused.choice.reason = "this machine has no fp16 kernels.";
+    refused.refusal = "conv2d has no fp16 kernel here";
+    refused.refused_op = "conv2d";
+    record->trials.push_back(refused);
+    QVERIFY(write_comparison(made.folder, *record).ok());
+    p.page.showComparison(made.folder);
+    auto* opener = p.page.findChild<QToolButton*>(QStringLiteral("checks_fp16"));
+    QTRY_VERIFY_WITH_TIMEOUT((opener = p.page.findChild<QToolButton*>(QStringLiteral("checks_fp16"))) != nullptr &&
+                                 opener->text() == QStringLiteral("not on ✗ ▾"),
+                             patience);
+    opener->click();
+    const QString text = p.page.findChild<ChecksPanel*>()->plainText();
+    QVERIFY2(text.contains(QStringLiteral("✗ No: fp16 was refused before training, so nothing ran in it.")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("✗ Support: One batch of this model was refused: conv2d has no fp16 kernel here")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("Refused at conv2d")), qPrintable(text));
 }
 
 void TestLive::foldsOpenTheirCharts() {

@@ -1,0 +1,57 @@
+#include "judge/op_share.h"
+
+#include <set>
+
+namespace mantissa {
+namespace {
+
+bool is_kept_by_rule(std::string_view op) {
+    for (const char* part : {"loss", "cross_entropy", "softmax", "norm"}) {
+        if (op.find(part) != std::string_view::npos && op.find("backward") == std::string_view::npos) return true;
+    }
+    return false;
+}
+
+OpShare share_of_trial(const TrialReport& trial) {
+    OpShare share;
+    share.kinds = trial.op_kinds;
+    share.kinds_half = trial.op_kinds_half;
+    share.multiply_adds = trial.multiply_adds;
+    share.multiply_adds_half = trial.multiply_adds_half;
+    return share;
+}
+
+}  // namespace
+
+bool is_half_dtype(std::string_view dtype) {
+    return dtype == "float16" || dtype == "bfloat16" || dtype.starts_with("float8");
+}
+
+std::optional<OpShare> op_share(const std::vector<OpDtypeRow>& ops, const std::optional<TrialReport>& trial) {
+    if (ops.empty()) {
+        return trial && trial->runs && trial->op_kinds > 0 ? std::optional(share_of_trial(*trial)) : std::nullopt;
+    }
+    OpShare share;
+    std::set<std::string> all, half, products, kept;
+    for (const OpDtypeRow& row : ops) {
+        if (row.step != ops.front().step) continue;  // one step stands for all
+        all.insert(row.op);
+        share.multiply_adds += row.multiply_adds;
+        if (is_half_dtype(row.dtype)) {
+            half.insert(row.op);
+            share.multiply_adds_half += row.multiply_adds;
+            if (row.multiply_adds > 0) products.insert(row.op);
+            if (share.dtype.empty() || row.multiply_adds > 0) share.dtype = row.dtype;
+        } else if (row.phase == "forward" && row.dtype == "float32" && is_kept_by_rule(row.op)) {
+            kept.insert(row.op);
+        }
+    }
+    share.kinds = static_cast<std::int64_t>(all.size());
+    share.kinds_half = static_cast<std::int64_t>(half.size());
+    share.half_products.assign(products.begin(), products.end());
+    share.kept.assign(kept.begin(), kept.end());
+    share.step = ops.front().step;
+    return share;
+}
+
+}  // namespace mantissa
