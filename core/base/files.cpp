@@ -58,6 +58,10 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes) {
 }
 
 Result<void> write_file_atomically(const fs::path& path, std::string_view content) {
+    return write_file_atomically(path, std::vector{content});
+}
+
+Result<void> write_file_atomically(const fs::path& path, const std::vector<std::string_view>& parts) {
     std::string name = path.string() + ".XXXXXX";
     Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
     if (file.get() < 0) return failed(path, "written");
@@ -67,16 +71,24 @@ Result<void> write_file_atomically(const fs::path& path, std::string_view conten
         errno = reason;
         return failed(path, action);
     };
-    while (!content.empty()) {
-        const ssize_t written = ::write(file.get(), content.data(), content.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return give_up("written");
-        content.remove_prefix(static_cast<std::size_t>(written));
+    for (std::string_view content : parts) {
+        while (!content.empty()) {
+            const ssize_t written = ::write(file.get(), content.data(), content.size());
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) return give_up("written");
+            content.remove_prefix(static_cast<std::size_t>(written));
+        }
     }
     const mode_t mask = ::umask(0);
     ::umask(mask);
     if (::fchmod(file.get(), 0666 & ~mask) != 0 || ::fsync(file.get()) != 0 || !file.close()) return give_up("written");
     if (::rename(name.c_str(), path.c_str()) != 0) return give_up("replaced");
+    return {};
+}
+
+Result<void> sync_folder(const fs::path& folder) {
+    const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (descriptor.get() < 0 || ::fsync(descriptor.get()) != 0) return failed(folder, "synced");
     return {};
 }
 

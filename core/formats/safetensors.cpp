@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/sha256.h"
 #include "formats/safetensors_header.h"
 
 namespace mantissa {
@@ -25,12 +26,14 @@ struct TypeRow {
     std::size_t bytes;
 };
 // In the order in which the reference writer puts tensors into a file (which keeps every tensor aligned).
-constexpr std::array<TypeRow, 8> types{{{TensorType::I64, "I64", 8},
+constexpr std::array<TypeRow, 10> types{{{TensorType::I64, "I64", 8},
                                         {TensorType::F64, "F64", 8},
                                         {TensorType::F32, "F32", 4},
                                         {TensorType::I32, "I32", 4},
                                         {TensorType::BF16, "BF16", 2},
                                         {TensorType::F16, "F16", 2},
+                                        {TensorType::I16, "I16", 2},
+                                        {TensorType::I8, "I8", 1},
                                         {TensorType::U8, "U8", 1},
                                         {TensorType::Bool, "BOOL", 1}}};
 
@@ -124,10 +127,22 @@ Result<SafeTensors> read_safetensors(const std::filesystem::path& path,
 
 Result<void> write_safetensors(const std::filesystem::path& path, const SafeTensors& tensors,
                                const std::map<std::string, std::string>& metadata) {
-    std::vector<const SafeTensors::value_type*> order;
+    std::map<std::string, SafeTensorView> views;
+    for (const auto& [name, tensor] : tensors) {
+        views[name] = {tensor.type, tensor.shape,
+                       {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()}};
+    }
+    const auto written = write_safetensors(path, views, metadata);
+    return written ? Result<void>() : written.error();
+}
+
+Result<WrittenSafeTensors> write_safetensors(const std::filesystem::path& path,
+                                             const std::map<std::string, SafeTensorView>& tensors,
+                                             const std::map<std::string, std::string>& metadata) {
+    std::vector<const std::map<std::string, SafeTensorView>::value_type*> order;
     for (const auto& entry : tensors) {
-        const auto expected =
-            static_cast<std::uint64_t>(entry.second.elements()) * bytes_per_element(entry.second.type);
+        std::uint64_t expected = bytes_per_element(entry.second.type);
+        for (const std::int64_t size : entry.second.shape) expected *= static_cast<std::uint64_t>(size);
         if (expected != entry.second.bytes.size() || entry.first == "__metadata__") {
             return Error{ErrorCode::Internal,
                          "tensor '" + entry.first + "' has " + std::to_string(entry.second.bytes.size()) +
@@ -143,7 +158,7 @@ Result<void> write_safetensors(const std::filesystem::path& path, const SafeTens
     if (!metadata.empty()) header["__metadata__"] = metadata;
     std::uint64_t at = 0;
     for (const auto* entry : order) {
-        const SafeTensor& tensor = entry->second;
+        const SafeTensorView& tensor = entry->second;
         header[entry->first] = {{"dtype", to_string(tensor.type)},
                                 {"shape", tensor.shape},
                                 {"data_offsets", {at, at + tensor.bytes.size()}}};
@@ -152,13 +167,12 @@ Result<void> write_safetensors(const std::filesystem::path& path, const SafeTens
     std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     text.resize((text.size() + 7) / 8 * 8, ' ');
     const std::uint64_t length = text.size();
-    std::string content(reinterpret_cast<const char*>(&length), 8);
-    content.reserve(8 + text.size() + at);
-    content += text;
-    for (const auto* entry : order) {
-        content.append(reinterpret_cast<const char*>(entry->second.bytes.data()), entry->second.bytes.size());
-    }
-    return write_file_atomically(path, content);
+    std::vector<std::string_view> parts{{reinterpret_cast<const char*>(&length), 8}, text};
+    for (const auto* entry : order) parts.push_back(entry->second.bytes);
+    Sha256 hash;
+    for (const std::string_view part : parts) hash.add(part);
+    if (const auto written = write_file_atomically(path, parts); !written) return written.error();
+    return WrittenSafeTensors{8 + text.size() + at, hash.hex()};
 }
 
 }  // namespace mantissa

@@ -15,7 +15,7 @@
 
 namespace mantissa {
 
-enum class TensorType { F64, F32, F16, BF16, I64, I32, U8, Bool };
+enum class TensorType { F64, F32, F16, BF16, I64, I32, I16, I8, U8, Bool };
 [[nodiscard]] const char* to_string(TensorType type);  // as in the file: "F32" "BOOL"
 [[nodiscard]] std::optional<TensorType> parse_tensor_type(std::string_view text);
 [[nodiscard]] std::size_t bytes_per_element(TensorType type);
@@ -42,5 +42,19 @@ Result<SafeTensors> read_safetensors(const std::filesystem::path& path, std::map
 /// Atomic. Byte for byte what the reference writer makes of the same tensors: ordered by type, then by name; padded header.
 Result<void> write_safetensors(const std::filesystem::path& path, const SafeTensors& tensors,
                                const std::map<std::string, std::string>& metadata = {});
+
+/// A tensor whose bytes lie elsewhere, for writers that needn't copy them.
+struct SafeTensorView {
+    TensorType type = TensorType::F32;
+    std::vector<std::int64_t> shape;
+    std::string_view bytes;
+};
+struct WrittenSafeTensors {
+    std::uint64_t bytes = 0;
+    std::string sha256;
+};
+Result<WrittenSafeTensors> write_safetensors(const std::filesystem::path& path,
+                                             const std::map<std::string, SafeTensorView>& tensors,
+                                             const std::map<std::string, std::string>& metadata);
 
 }  // namespace mantissa

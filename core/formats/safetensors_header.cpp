@@ -156,7 +156,7 @@ Result<void> HeaderParser::take_tensor(const std::string& name, const nlohmann::
         return Error{ErrorCode::InputOutput,
                      m_source + ": tensor " + shown(name) + " has dtype " +
                          shown(dtype->get_ref<const std::string&>()) + ", which isn't read here",
-                     "dtypes read are F64 F32 F16 BF16 I64 I32 U8 BOOL"};
+                     "dtypes read are F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL"};
     }
     place.type = *type;
     if (auto done = take_shape(place, json); !done) return done;
