@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "config_questions.h"
 #include "output.h"
 #include "plan/accelerate_update.h"
 #include "plan/plan_sources.h"
@@ -80,16 +81,11 @@ int write_default(const ConfigOptions& options) {
     return 0;
 }
 
-int update(const ConfigOptions& options) {
-    fs::path file = existing_file(options);
-    if (file.empty())
-        return fail(
-            {ErrorCode::InputOutput,
-             "there is no configuration in " + accelerate_config_folder(process_environment()).string(),
-             "`mantissa config default` writes one"});
+int update_file(const ConfigOptions& options, const fs::path& file,
+                const std::vector<std::pair<std::string, std::string>>& values) {
     const auto text = read_file(file, 1u << 20);
     if (!text) return fail(text.error());
-    const auto updated = update_accelerate_config(*text, file.string());
+    const auto updated = update_accelerate_config(*text, file.string(), values);
     if (!updated) return fail(updated.error());
     if (updated->text != *text) {
         // A link stays a link, and the file keeps its permissions.
@@ -106,15 +102,48 @@ int update(const ConfigOptions& options) {
     return 0;
 }
 
+int update(const ConfigOptions& options) {
+    const fs::path file = existing_file(options);
+    if (file.empty())
+        return fail(
+            {ErrorCode::InputOutput,
+             "there is no configuration in " + accelerate_config_folder(process_environment()).string(),
+             "`mantissa config default` writes one"});
+    return update_file(options, file, {});
+}
+
+/// Questions and answers; an existing file keeps all that isn't asked.
+int interview(const ConfigOptions& options) {
+    fs::path file = existing_file(options);
+    std::error_code ignored;
+    const bool is_new = file.empty() || !fs::exists(file, ignored);
+    if (file.empty()) file = accelerate_config_folder(process_environment()) / "default_config.yaml";
+    std::string text = default_accelerate_config(Precision::No, file.string());
+    if (!is_new) {
+        const auto read = read_file(file, 1u << 20);
+        if (!read) return fail(read.error());
+        text = *read;
+    }
+    const auto present = accelerate_config_text(text, file.string());
+    if (!present && present.error().code != ErrorCode::NotBuilt) return fail(present.error());
+    const auto answers = ask_for_configuration(present ? *present : PlanLayer{ValueSource::Config, {}, {}});
+    if (!answers) return fail(answers.error());
+    if (is_new) {
+        if (auto made = make_folders(file.parent_path()); !made) return fail(made.error());
+        if (auto written = write_file_atomically(file, text); !written) return fail(written.error());
+    }
+    return update_file(options, file, *answers);
+}
+
 }  // namespace
 
 void add_config(CLI::App& program, int& result) {
     auto* verb = program.add_subcommand("config", "Show, write and update Accelerate's configuration file");
-    verb->require_subcommand(1);
+    verb->require_subcommand(0, 1);
     verb->footer(
         "The file is default_config.yaml in $HF_HOME/accelerate, else in\n"
         "${XDG_CACHE_HOME:-~/.cache}/huggingface/accelerate; --config_file names another (.json is JSON).\n"
-        "There are no questions and answers here: write a file with `default` and edit it.");
+        "Without one of them it asks: precision, CPU or GPU; what isn't asked stays as it is.");
     auto options = std::make_shared<ConfigOptions>();
     const auto add_common = [&options](CLI::App& sub) {
         sub.add_option("--config_file,--config-file", options->file, "this file instead of the default one");
@@ -133,6 +162,10 @@ void add_config(CLI::App& program, int& result) {
         "update", "Bring old and bare spellings to the current form; all else stays, comments too");
     add_common(*updated);
     updated->callback([options, &result] { result = update(*options); });
+    verb->add_option("--config_file,--config-file", options->file, "this file instead of the default one");
+    verb->callback([verb, options, &result] {
+        if (verb->get_subcommands().empty()) result = interview(*options);
+    });
 }
 
 }  // namespace mantissa::cli

@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
     using namespace mantissa::cli;
     add_compare(program, result);
     add_train(program, result);
+    add_launch(program, result);
     add_probe(program, result);
     add_env(program, result);
     add_config(program, result);

@@ -13,7 +13,6 @@ struct UnbuiltVerb {
 constexpr UnbuiltVerb unbuilt[] = {
     {"replay", "repeat a bad step under other precisions",
      "`mantissa compare` shows which modes survive the same steps"},
-    {"launch", "start several processes that train together", "`mantissa train` runs one process"},
     {"lessons", "lessons for a classroom",
      "the presets are small lessons: `mantissa compare gated-overflow`"}};
 

@@ -12,6 +12,8 @@ void add_train(CLI::App& program, int& result);
 void add_compare(CLI::App& program, int& result);
 void add_probe(CLI::App& program, int& result);
 void add_env(CLI::App& program, int& result);
+/// Accelerate's launcher for one process.
+void add_launch(CLI::App& program, int& result);
 void add_config(CLI::App& program, int& result);
 void add_test(CLI::App& program, int& result);
 void add_estimate_memory(CLI::App& program, int& result);

@@ -159,7 +159,7 @@ class Update {
   public:
     explicit Update(Document& document) : m_document(document) {}
 
-    std::vector<std::string> apply() {
+    std::vector<std::string> apply(const std::vector<std::pair<std::string, std::string>>& values) {
         fp16();
         respell("mixed_precision", cased(text_of("mixed_precision"), std::tolower), "no");
         const std::string type = cased(text_of("distributed_type"), std::toupper);
@@ -169,6 +169,7 @@ class Update {
         add("compute_environment", "LOCAL_MACHINE");
         if (is_single) add("num_processes", "1");
         for (const char* key : {"use_cpu", "debug", "enable_cpu_affinity"}) add(key, "false");
+        for (const auto& [key, text] : values) change(key, text);
         return std::move(m_changes);
     }
 
@@ -180,6 +181,12 @@ class Update {
         if (m_document.value(key)) return;
         m_document.put(key, text, key);
         m_changes.push_back(key + ": " + text + " added");
+    }
+    void change(const std::string& key, const std::string& text) {
+        const std::string old = text_of(key);
+        if (old == text) return;
+        m_document.put(key, text, key);
+        m_changes.push_back(key + ": " + old + " → " + text);
     }
     void fp16() {
         const auto old = m_document.value("fp16");
@@ -275,7 +282,8 @@ std::string default_accelerate_config(Precision mode, const std::string& file) {
            name + "\nnum_processes: 1\nuse_cpu: false\n";
 }
 
-Result<ConfigUpdate> update_accelerate_config(std::string_view text, const std::string& file) {
+Result<ConfigUpdate> update_accelerate_config(std::string_view text, const std::string& file,
+                                              const std::vector<std::pair<std::string, std::string>>& values) {
     if (auto good = check(text, file); !good) return good.error();
     ConfigUpdate update;
     std::unique_ptr<Document> document;
@@ -283,7 +291,7 @@ Result<ConfigUpdate> update_accelerate_config(std::string_view text, const std::
         document = std::make_unique<JsonDocument>(text);
     else
         document = std::make_unique<YamlDocument>(text);
-    update.changes = Update(*document).apply();
+    update.changes = Update(*document).apply(values);
     update.text = document->text();
     const bool faithful = is_json(file) || is_faithful(text, update.text);
     if (!faithful || !check(update.text, file))

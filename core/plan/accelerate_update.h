@@ -4,6 +4,7 @@
 // every key that isn't named here stay as they are.
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/precision.h"
@@ -22,6 +23,8 @@ struct ConfigUpdate {
 /// Legacy `fp16` becomes mixed_precision, `dynamo_backend` becomes dynamo_config; mixed_precision and
 /// distributed_type are spelled so that YAML doesn't read a bare `no` as false; keys that launch needs are
 /// added at the end. BadPlan: unknown keys, bad values, or a form that can't be edited by lines.
-Result<ConfigUpdate> update_accelerate_config(std::string_view text, const std::string& file);
+/// `values`: keys of the top level (mixed_precision, use_cpu) that get a new value as well.
+Result<ConfigUpdate> update_accelerate_config(std::string_view text, const std::string& file,
+                                              const std::vector<std::pair<std::string, std::string>>& values = {});
 
 }  // namespace mantissa

@@ -86,5 +86,35 @@ TEST(CliConfig, UpdateKeepsWhatIsNotItsOwn) {
     EXPECT_EQ(home.run({"config", "update"}).code, 6);
 }
 
+TEST(CliConfig, QuestionsWriteANewFileAndKeepWhatIsNotAsked) {
+    Home home;
+    home.variables["HF_HOME"] = (home.path() / "hf").string();
+    const auto file = home.path() / "hf" / "accelerate" / "default_config.yaml";
+    home.input = home.write("answers", "half\n BF16 \nyes\n");
+    const auto asked = home.run({"config"});
+    ASSERT_EQ(asked.code, 0) << asked.err;
+    EXPECT_THAT(asked.err, HasSubstr("[no/fp16/bf16/fp8] (no): \"half\" is not one of them\n"));
+    EXPECT_THAT(content(file), HasSubstr("\nmixed_precision: bf16\n"));
+    EXPECT_THAT(content(file), HasSubstr("\nuse_cpu: true\n"));
+    EXPECT_EQ(home.run({"config", "show", "--json"}).json()["values"]["device"]["value"], "cpu");
+
+    const auto mine = home.write("mine.yaml", "# mine\nmixed_precision: bf16 # why\ngpu_ids: '0'\n");
+    home.input = home.write("answers", "no\n\n");  // an empty line takes what is there
+    const auto again = home.run({"config", "--config_file", mine.string()});
+    ASSERT_EQ(again.code, 0) << again.err;
+    EXPECT_THAT(again.err, HasSubstr("(bf16): "));
+    EXPECT_THAT(content(mine), testing::StartsWith("# mine\nmixed_precision: 'no' # why\ngpu_ids: '0'\n"));
+}
+
+TEST(CliConfig, AnswersThatEndEarlyWriteNothing) {
+    Home home;
+    home.variables["HF_HOME"] = (home.path() / "hf").string();
+    home.input = home.write("answers", "bf16\n");
+    const auto asked = home.run({"config"});
+    EXPECT_EQ(asked.code, 2);
+    EXPECT_THAT(asked.err, HasSubstr("the answers ended before the last question; nothing was written"));
+    EXPECT_FALSE(std::filesystem::exists(home.path() / "hf"));
+}
+
 }  // namespace
 }  // namespace mantissa::system_test

@@ -40,7 +40,7 @@ std::vector<std::string> environment_of(const Home& home) {
 
 [[noreturn]] void become_program(const Home& home, const std::vector<std::string>& arguments,
                                  const fs::path& out, const fs::path& err) {
-    const int in = ::open("/dev/null", O_RDONLY);
+    const int in = ::open(home.input.c_str(), O_RDONLY);
     ::dup2(in, STDIN_FILENO);
     ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
     ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);

@@ -30,6 +30,7 @@ class Home {
     [[nodiscard]] std::filesystem::path runs() const { return m_path / "runs"; }
     std::filesystem::path write(const std::string& name, const std::string& content) const;
     std::map<std::string, std::string> variables;  // added to the environment of every start
+    std::filesystem::path input = "/dev/null";      // standard input of every start
 
     Outcome run(const std::vector<std::string>& arguments,
                 std::chrono::seconds limit = std::chrono::seconds(240)) const;

@@ -26,7 +26,7 @@ TEST(CliUsage, HelpNamesEveryVerbAndWhatIsNotBuilt) {
 
 TEST(CliUsage, UnbuiltVerbsAreRefusedNotIgnored) {
     const Home home;
-    for (const char* verb : {"replay", "launch", "lessons"}) {
+    for (const char* verb : {"replay", "lessons"}) {
         const auto refused = home.run({verb, "something", "--json"});
         EXPECT_EQ(refused.code, 2) << verb;
         EXPECT_EQ(refused.out, "") << verb;
