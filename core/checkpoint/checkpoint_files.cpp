@@ -41,6 +41,12 @@ std::vector<PartFile> part_files(const Checkpoint& checkpoint) {
     return files;
 }
 
+fs::path plain_path(const fs::path& given) {
+    std::error_code failed;
+    const fs::path target = fs::absolute(given, failed).lexically_normal();
+    return target.has_filename() ? target : target.parent_path();
+}
+
 // Left by a process that is no more. Of a living one it may still be growing.
 void remove_left_over(const fs::path& parent) {
     std::error_code failed;
@@ -99,17 +105,20 @@ Result<NamedTensors> read_named(const fs::path& folder, const StateFile& state, 
 
 }  // namespace
 
+fs::path hidden_checkpoint(const fs::path& target, std::int64_t process) {
+    const fs::path plain = plain_path(target);
+    return plain.parent_path() / ("." + plain.filename().string() + "." + std::to_string(process) + unfinished);
+}
+
 Result<CheckpointWriter> CheckpointWriter::begin(const fs::path& given) {
     std::error_code failed;
-    fs::path target = fs::absolute(given, failed).lexically_normal();
-    if (!target.has_filename()) target = target.parent_path();
+    fs::path target = plain_path(given);
     if (fs::exists(fs::symlink_status(target, failed))) {
         return Error{ErrorCode::InputOutput, target.string() + " exists already", "give another folder, or remove it first"};
     }
     if (const auto made = make_folders(target.parent_path()); !made) return made.error();
     remove_left_over(target.parent_path());
-    fs::path hidden = target.parent_path() /
-                      ("." + target.filename().string() + "." + std::to_string(::getpid()) + unfinished);
+    fs::path hidden = hidden_checkpoint(target, ::getpid());
     fs::remove_all(hidden, failed);
     if (!fs::create_directory(hidden, failed)) {
         return Error{ErrorCode::InputOutput, hidden.string() + " can't be made: " + failed.message(), ""};
@@ -241,7 +250,7 @@ Result<void> remove_old_checkpoints(const fs::path& folder, std::int64_t limit) 
     std::error_code failed;
     for (std::size_t i = 0; i + keep < numbers.size(); ++i) {
         // Renamed first: a reader sees it whole or not at all.
-        const fs::path hidden = folder / (".checkpoint_" + std::to_string(numbers[i]) + "." + std::to_string(::getpid()) + unfinished);
+        const fs::path hidden = hidden_checkpoint(checkpoint_path(folder, numbers[i]), ::getpid());
         fs::rename(checkpoint_path(folder, numbers[i]), hidden, failed);
         if (!failed) fs::remove_all(hidden, failed);
         if (failed) {

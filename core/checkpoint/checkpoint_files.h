@@ -31,6 +31,9 @@ struct Checkpoint {
     NamedTensors random_states;  // of one rank: "cpu", "cuda.0", …
 };
 
+/// Where the main process, of this number, lets it grow: the other ranks write their files there, too.
+[[nodiscard]] std::filesystem::path hidden_checkpoint(const std::filesystem::path& target, std::int64_t process);
+
 /// Grows in a hidden folder beside `target`; without finish() that folder is removed again.
 class CheckpointWriter {
   public:

@@ -61,6 +61,7 @@ PreparedOptimizer Accelerator::prepare_one(Optimizer&& optimizer) {
 
 PreparedScheduler Accelerator::prepare_one(Scheduler&& scheduler) {
     const Scheduler taken = std::move(scheduler);
+    m_core->add(taken.core());
     return {m_core, taken.core()};
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/model_files.h"
 #include "engine/prepared.h"
 
 namespace mantissa {
@@ -75,7 +76,33 @@ class Accelerator {
         return model.unwrap();
     }
 
+    // --- checkpoints
+    /// At any point between two calls, also in the middle of a window. Without a folder: PROJECT/checkpoints/checkpoint_N, of which
+    /// total_limit stay. Atomic; an existing target is an error. Every process calls it; the main one writes what is shared.
+    std::filesystem::path save_state(const std::filesystem::path& folder = {});
+    /// Without a folder the checkpoint of the highest number. Everything is read and checked before anything changes; what goes on
+    /// is, on a CPU, what would have come without the stop. Loss scale across modes: plan/resume_rule.h, told in the notices.
+    LoadedState load_state(const std::filesystem::path& folder = {});
+    void register_for_checkpointing(std::shared_ptr<Stateful> object);
+    HookHandle register_save_state_pre_hook(StateHook hook) { return m_core->saved_states.save_hooks.add(std::move(hook)); }
+    HookHandle register_load_state_pre_hook(StateHook hook) { return m_core->saved_states.load_hooks.add(std::move(hook)); }
+    /// Bare names, fp32: the weights that the optimizer moves.
+    template <typename Model>
+    [[nodiscard]] NamedTensors get_state_dict(Model& model) const {
+        return state_of(*model.unwrap());
+    }
+    template <typename Model>
+    std::vector<std::filesystem::path> save_model(Model& model, const std::filesystem::path& folder, const SaveModelOptions& options = {}) {
+        return save_weights_once(get_state_dict(model), folder, options);
+    }
+    template <typename Model>
+    LoadedModel load_model(Model& model, const std::filesystem::path& place, bool strict = true) {
+        return load_weights(*model.unwrap(), place, strict);
+    }
+
   private:
+    std::vector<std::filesystem::path> save_weights_once(const NamedTensors& tensors, const std::filesystem::path& folder,
+                                                         const SaveModelOptions& options);
     PreparedOptimizer prepare_one(Optimizer&& optimizer);
     PreparedScheduler prepare_one(Scheduler&& scheduler);
     PreparedLoader prepare_one(Loader&& loader);

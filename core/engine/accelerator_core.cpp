@@ -67,6 +67,7 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
 }
 
 void AcceleratorCore::enter_micro_batch() {
+    loaded_at_end_of_data = false;
     if (options.sync_with_dataloader && active_loaders->end_of_data()) {
         m_micro_step = 0;
         sync_gradients = true;
@@ -154,7 +155,7 @@ void AcceleratorCore::open_facts() {
 
 double AcceleratorCore::short_window_weight() const {
     const bool is_short = options.short_window == ShortWindow::RightSized && options.sync_with_dataloader &&
-                          active_loaders->end_of_data() && m_window_size > 0 && m_window_size < accumulation_steps;
+                          (active_loaders->end_of_data() || loaded_at_end_of_data) && m_window_size > 0 && m_window_size < accumulation_steps;
     return is_short ? static_cast<double>(accumulation_steps) / static_cast<double>(m_window_size) : 1.0;
 }
 
@@ -271,6 +272,7 @@ void AcceleratorCore::finish_attempt() {
     m_attempt_open = m_facts_open = false;
     m_window_size = 0;
     ++m_attempts;
+    m_applied += skipped ? 0 : 1;
 }
 
 void AcceleratorCore::stop_for(const std::string& bad_parameter) const {

@@ -12,6 +12,8 @@
 #include "engine/loss_scaler.h"
 #include "engine/optimizer.h"
 #include "engine/prepared_loader.h"
+#include "engine/saved_states.h"
+#include "engine/scheduler.h"
 #include "engine/step_facts.h"
 #include "torch_pch.h"
 
@@ -47,8 +49,21 @@ class AcceleratorCore {
 
     std::shared_ptr<PreparedOptimizerState> add(std::shared_ptr<OptimizerCore> optimizer);
     std::shared_ptr<PreparedModelState> add(std::shared_ptr<torch::nn::Module> model);
+    void add(std::shared_ptr<SchedulerCore> scheduler) { m_schedulers.push_back(std::move(scheduler)); }
     [[nodiscard]] std::vector<std::shared_ptr<PreparedOptimizerState>> optimizers_of(const OptimizerCore* core) const;
     [[nodiscard]] bool any_skipped() const;
+
+    // --- checkpoints
+    [[nodiscard]] StateBundle progress() const;
+    void check_progress(const Checkpoint& checkpoint) const;
+    /// After check_progress, with the loss scale of now in place.
+    void load_progress(const Checkpoint& checkpoint, std::vector<std::string>& notices);
+    [[nodiscard]] const std::vector<std::shared_ptr<PreparedModelState>>& models() const { return m_models; }
+    [[nodiscard]] const std::vector<std::shared_ptr<PreparedOptimizerState>>& optimizers() const { return m_optimizers; }
+    [[nodiscard]] const std::vector<std::shared_ptr<SchedulerCore>>& schedulers() const { return m_schedulers; }
+    [[nodiscard]] std::int64_t attempts() const { return m_attempts; }
+    [[nodiscard]] std::int64_t applied() const { return m_applied; }  // attempts without a skip
+    SavedStates saved_states;
 
     AcceleratorOptions options;
     std::string precision_source;
@@ -58,10 +73,12 @@ class AcceleratorCore {
     std::optional<LossScaler> scaler;
     StepFacts facts;
     bool sync_gradients = true;
+    bool loaded_at_end_of_data = false;  // a loaded state was saved with the last batch in hand, and no batch has come since
     std::shared_ptr<ActiveLoaders> active_loaders = std::make_shared<ActiveLoaders>();
     std::vector<std::shared_ptr<LoaderCore>> loaders;  // all that were prepared, in order
 
   private:
+    [[nodiscard]] std::vector<FactPlace> progress_places();
     void begin_attempt();
     void finish_attempt();
     void open_facts();
@@ -79,12 +96,13 @@ class AcceleratorCore {
 
     std::vector<std::shared_ptr<PreparedOptimizerState>> m_optimizers;
     std::vector<std::shared_ptr<PreparedModelState>> m_models;
+    std::vector<std::shared_ptr<SchedulerCore>> m_schedulers;
     std::unordered_map<const c10::TensorImpl*, std::string> m_parameter_names;
     std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> m_seen_losses;  // of this attempt: a second backward is refused
     std::vector<torch::Tensor> m_losses;                                  // detached
     std::int64_t m_micro_step = 0;
     std::int64_t m_window_size = 0;  // micro-batches entered since the last finished attempt
-    std::int64_t m_attempts = 0;
+    std::int64_t m_attempts = 0, m_applied = 0;
     bool m_attempt_open = false;  // a backward since the last finished attempt
     bool m_facts_open = false;    // facts of the attempt are being filled
 };
