@@ -89,7 +89,7 @@ class Accelerator {
     /// Bare names, fp32: the weights that the optimizer moves.
     template <typename Model>
     [[nodiscard]] NamedTensors get_state_dict(Model& model) const {
-        return state_of(*model.unwrap());
+        return weights_of(*model.unwrap());
     }
     template <typename Model>
     std::vector<std::filesystem::path> save_model(Model& model, const std::filesystem::path& folder, const SaveModelOptions& options = {}) {

@@ -152,7 +152,7 @@ std::string index_text(const std::vector<NamedTensors>& shards) {
 
 }  // namespace
 
-NamedTensors state_of(const torch::nn::Module& module) {
+NamedTensors weights_of(const torch::nn::Module& module) {
     NamedTensors tensors;
     for (const auto& entry : module.named_parameters()) tensors.emplace_back(entry.key(), entry.value().detach());
     for (const auto& entry : module.named_buffers()) {
@@ -162,7 +162,7 @@ NamedTensors state_of(const torch::nn::Module& module) {
 }
 
 void check_fits(const torch::nn::Module& module, const NamedTensors& tensors) {
-    const LoadedModel found = compare(state_of(module), tensors, true);
+    const LoadedModel found = compare(weights_of(module), tensors, true);
     if (!found.is_complete()) {
         throw EngineError({ErrorCode::BadPlan, "the saved weights don't fit: " + sentence(found), "make the model that was saved"});
     }
@@ -171,7 +171,7 @@ void check_fits(const torch::nn::Module& module, const NamedTensors& tensors) {
 void copy_into(torch::nn::Module& module, const NamedTensors& tensors) {
     const torch::NoGradGuard no_grad;
     const auto there = by_name(tensors);
-    for (auto& [name, tensor] : state_of(module)) {
+    for (auto& [name, tensor] : weights_of(module)) {
         const auto match = there.find(name);
         if (match != there.end() && match->second.sizes() == tensor.sizes()) tensor.copy_(match->second);
     }
@@ -220,7 +220,7 @@ NamedTensors read_weights(const fs::path& place) {
 
 LoadedModel load_weights(torch::nn::Module& module, const fs::path& place, bool strict) {
     const NamedTensors tensors = read_weights(place);
-    LoadedModel found = compare(state_of(module), tensors, false);
+    LoadedModel found = compare(weights_of(module), tensors, false);
     if (strict && !found.is_complete()) {
         throw EngineError({ErrorCode::BadPlan, place.string() + " doesn't fit the model: " + sentence(found),
                            "load with strict = false to take what fits"});

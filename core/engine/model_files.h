@@ -18,7 +18,7 @@ struct LoadedModel {
 };
 
 /// Parameters, then buffers, under their bare names; the live tensors, detached.
-[[nodiscard]] NamedTensors state_of(const torch::nn::Module& module);
+[[nodiscard]] NamedTensors weights_of(const torch::nn::Module& module);
 /// Throws EngineError with the names that differ; types must be the same, too.
 void check_fits(const torch::nn::Module& module, const NamedTensors& tensors);
 /// By name, into the tensors that the module has; names of one side only and other shapes are left out.

@@ -133,7 +133,7 @@ Checkpoint gather_state(const AcceleratorCore& core) {
     }
     checkpoint.gradient_accumulation_steps = core.accumulation_steps;
     checkpoint.processes = core.options.processes ? core.options.processes->size() : 1;
-    for (const auto& model : core.models()) checkpoint.models.push_back(state_of(*model->module));
+    for (const auto& model : core.models()) checkpoint.models.push_back(weights_of(*model->module));
     for (const auto& optimizer : core.optimizers()) checkpoint.optimizers.push_back(optimizer->core->state());
     for (const auto& scheduler : core.schedulers()) checkpoint.schedulers.push_back(scheduler->state());
     for (const auto& loader : core.loaders) checkpoint.loaders.push_back(loader->state());

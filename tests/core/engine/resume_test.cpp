@@ -166,7 +166,7 @@ class Run {
 };
 
 void expect_equal_tensors(const Run& a, const Run& b, const std::string& where) {
-    const auto pa = state_of(*a.net), pb = state_of(*b.net);
+    const auto pa = weights_of(*a.net), pb = weights_of(*b.net);
     ASSERT_EQ(pa.size(), pb.size());
     for (std::size_t i = 0; i < pa.size(); ++i) EXPECT_TRUE(torch::equal(pa[i].second, pb[i].second)) << pa[i].first << " " << where;
     const auto oa = a.optimizer.core().state(), ob = b.optimizer.core().state();
