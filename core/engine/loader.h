@@ -10,6 +10,10 @@
 namespace mantissa {
 
 class ProcessGroup;
+class Sampler;
+class BatchSampler;
+class MapDataset;
+class IterableDataset;
 
 struct Batch {
     torch::Tensor features, labels;
@@ -51,7 +55,7 @@ class BatchSource {
     /// Making a batch draws from torch's default CPU generator (augmentation): then a resume draws the same numbers again.
     [[nodiscard]] virtual bool draws_random_numbers() const { return false; }
 
-    /// Called once, by prepare(), when there are several processes. A source that can't be divided says so.
+    /// Called once, by prepare(). A source that can't be divided says so when there are several processes.
     virtual void divide(const Division& division);
 
     /// Beyond epoch and position: generators. What is taken in the middle of a pass makes resume() repeat that pass.
@@ -59,10 +63,28 @@ class BatchSource {
     virtual void load_state(const StateBundle&) {}
 };
 
-/// Raw loader, to be moved into prepare().
+/// As in Python's DataLoader and Accelerate's DataLoaderConfiguration.
+struct LoaderOptions {
+    std::int64_t batch_size = 1;
+    bool shuffle = false;
+    bool drop_last = false;                        // leaves a last, short batch out
+    bool use_seedable_sampler = false;             // epoch e is shuffled by the seed + e alone
+    std::optional<std::int64_t> data_seed = {};    // of the seedable sampler; unset: torch's initial seed
+    std::optional<at::Generator> generator = {};   // for shuffling, and advanced by it
+    bool non_blocking = false;                     // copies to the device needn't wait: pin the data's memory
+    std::shared_ptr<Sampler> sampler = {};         // an order of one's own; excludes shuffle
+    std::shared_ptr<BatchSampler> batch_sampler = {};  // excludes batch_size, shuffle, drop_last and sampler
+};
+
+/// Raw loader, to be moved into prepare(). Options that exclude each other and sizes that don't fit throw EngineError.
 class Loader {
   public:
     explicit Loader(std::unique_ptr<BatchSource> source) : m_source(std::move(source)) {}
+    /// Rows of `features` and, where there are any, of `labels`.
+    Loader(torch::Tensor features, torch::Tensor labels, const LoaderOptions& options = {});
+    explicit Loader(std::shared_ptr<MapDataset> dataset, const LoaderOptions& options = {});
+    /// A stream has its own order. Among processes it is divided sample by sample, each reads all of it.
+    explicit Loader(std::shared_ptr<IterableDataset> dataset, const LoaderOptions& options = {});
     [[nodiscard]] std::unique_ptr<BatchSource> take() && { return std::move(m_source); }
 
   private:

@@ -42,9 +42,9 @@ StateBundle part_of_source(const StateBundle& bundle) {
 }  // namespace
 
 void BatchSource::divide(const Division& division) {
+    if (!division.processes || division.processes->size() == 1) return;
     throw EngineError({ErrorCode::BadPlan,
-                       "this loader's source can't be divided among " +
-                           std::to_string(division.processes ? division.processes->size() : 1) + " processes",
+                       "this loader's source can't be divided among " + std::to_string(division.processes->size()) + " processes",
                        "make the Loader from a data set (tensors, MapDataset or IterableDataset), or give the source divide()"});
 }
 
@@ -64,10 +64,8 @@ std::int64_t ActiveLoaders::remainder() const { return m_loaders.empty() ? unkno
 LoaderCore::LoaderCore(std::shared_ptr<ActiveLoaders> active, Placement placement, std::unique_ptr<BatchSource> source,
                        const Division& division)
     : m_active(std::move(active)), m_placement(placement), m_source(std::move(source)) {
-    if (division.processes && division.processes->size() > 1) {
-        m_processes = division.processes->size();
-        m_source->divide(division);
-    }
+    if (division.processes) m_processes = division.processes->size();
+    m_source->divide(division);
 }
 
 LoaderCore::~LoaderCore() { m_active->end(this); }
@@ -77,8 +75,9 @@ std::optional<Batch> LoaderCore::fetch() {
     auto batch = m_source->next();
     if (batch && m_placement.moves && !m_placement.device.is_cpu()) {
         const bool non_blocking = m_source->is_non_blocking();
-        batch->features = batch->features.to(m_placement.device, non_blocking);
-        batch->labels = batch->labels.to(m_placement.device, non_blocking);
+        for (auto* tensor : {&batch->features, &batch->labels}) {
+            if (tensor->defined()) *tensor = tensor->to(m_placement.device, non_blocking);
+        }
     }
     return batch;
 }

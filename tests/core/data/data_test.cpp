@@ -215,6 +215,27 @@ TEST(Batches, FollowTheOrderAndKeepTheShortOne) {
     }
 }
 
+TEST(Batches, SkippingMovesThePositionOnly) {
+    Dataset dataset;
+    dataset.features = torch::arange(10, torch::kFloat).unsqueeze(1);
+    dataset.labels = torch::arange(10, torch::kLong);
+    const SampleOrder order(torch::arange(10), 1);
+    OrderedBatches batches(dataset, order, 4);
+    EXPECT_EQ(batches.samples(), 10);
+    EXPECT_EQ(batches.total_batch_size(), 4);
+    const std::vector<std::int64_t> all = values(order.epoch(2));
+    for (std::int64_t skipped = 0; skipped <= 4; ++skipped) {
+        batches.begin(2);
+        batches.skip(skipped);
+        std::vector<std::int64_t> visited;
+        while (auto batch = batches.next()) {
+            for (const std::int64_t label : values(batch->labels)) visited.push_back(label);
+        }
+        const auto from = std::min<std::int64_t>(4 * skipped, 10);
+        EXPECT_EQ(visited, std::vector<std::int64_t>(all.begin() + from, all.end()));
+    }
+}
+
 TEST(TensorHash, SeesNamesTypesShapesAndBytes) {
     const auto base = torch::arange(6, torch::kFloat);
     const std::string hash = tensor_hash({{"a", base}});
