@@ -17,7 +17,7 @@ std::vector<torch::Tensor> gradients_of(const std::vector<torch::Tensor>& parame
 
 }  // namespace
 
-Accelerator::Accelerator(const AcceleratorOptions& options) : m_core(std::make_shared<AcceleratorCore>(options)) {}
+Accelerator::Accelerator(const AcceleratorOptions& options) : ProcessCalls(std::make_shared<AcceleratorCore>(options)) {}
 
 AutocastScope Accelerator::autocast() const {
     if (m_core->precision == Precision::No) {

@@ -12,6 +12,7 @@
 
 #include "engine/model_files.h"
 #include "engine/prepared.h"
+#include "engine/processes.h"
 
 namespace mantissa {
 
@@ -22,7 +23,7 @@ concept PreparableModel = requires(T model) {
     model->train(true);
 };
 
-class Accelerator {
+class Accelerator : public ProcessCalls {  // processes, gather, trigger, set_seed: processes.h
   public:
     explicit Accelerator(const AcceleratorOptions& options = {});
 
@@ -122,8 +123,6 @@ class Accelerator {
         }
     }
     static void refuse_moved_from(bool is_empty);
-
-    std::shared_ptr<AcceleratorCore> m_core;
 };
 
 }  // namespace mantissa

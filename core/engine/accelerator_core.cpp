@@ -190,6 +190,7 @@ void AcceleratorCore::end_window(PreparedOptimizerState& optimizer, bool is_step
         // The scaler looks before it divides; a finite scaled gradient can leave fp32 in the division itself.
         optimizer.found_inf = optimizer.found_inf || (scaler && options.compat == Compat::None);
     }
+    if (options.processes) agree_with_others(optimizer);
     optimizer.stage = PreparedOptimizerState::Stage::Unscaled;
 }
 
@@ -279,7 +280,7 @@ void AcceleratorCore::stop_for(const std::string& bad_parameter) const {
     const std::string at = " at step " + std::to_string(facts.step);
     if (facts.nonfinite_loss) {
         throw NonFinite(NonFinite::Where::Loss, facts.step, "loss",
-                        {ErrorCode::NonFinite, "the loss is " + readable_number(facts.loss) + at + "; no weight was moved",
+                        {ErrorCode::NonFinite, "the loss " + (std::isfinite(facts.loss) ? std::string("of another process is not finite") : "is " + readable_number(facts.loss)) + at + "; no weight was moved",
                          "look at the batch, the learning rate and, in fp16, the range of the activations"});
     }
     if (facts.found_inf) {
@@ -291,7 +292,7 @@ void AcceleratorCore::stop_for(const std::string& bad_parameter) const {
     }
     throw NonFinite(NonFinite::Where::Gradient, facts.step, bad_parameter,
                     {ErrorCode::NonFinite,
-                     "the gradient of " + bad_parameter + " is not finite" + at + "; no weight was moved",
+                     "the gradient of " + (bad_parameter.empty() ? "a parameter of another process" : bad_parameter) + " is not finite" + at + "; no weight was moved",
                      "look at the batch, the learning rate and the model's formulas"});
 }
 

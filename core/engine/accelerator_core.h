@@ -90,6 +90,8 @@ class AcceleratorCore {
     [[nodiscard]] double short_window_weight() const;
     /// What rule 12 keeps away from the weights. An overflow under the scaler is a skip, not this, until the scale is at its floor.
     [[nodiscard]] bool is_bad(const PreparedOptimizerState& optimizer) const;
+    /// What one process found in its gradients and loss holds for all (rule 11).
+    void agree_with_others(PreparedOptimizerState& optimizer);
     [[noreturn]] void stop_for(const std::string& bad_parameter) const;
     [[nodiscard]] std::string name_of(const torch::Tensor& parameter) const;
     [[nodiscard]] std::string first_nonfinite_parameter(const PreparedOptimizerState& optimizer) const;

@@ -92,6 +92,16 @@ std::int64_t choose_accumulation_steps(std::optional<std::int64_t> argument) {
     return *steps;
 }
 
+bool choose_debug_mode() {
+    const auto text = environment("ACCELERATE_DEBUG_MODE");
+    if (!text) return false;
+    const auto on = truth(*text);
+    if (!on) {
+        throw EngineError({ErrorCode::BadPlan, "ACCELERATE_DEBUG_MODE in the environment is '" + *text + "'", "use true or false"});
+    }
+    return *on;
+}
+
 void fix_process_precision(Precision precision) {
     static std::mutex mutex;
     static std::optional<Precision> fixed;  // protected by mutex

@@ -25,5 +25,7 @@ struct ChosenPrecision {
 
 /// The first call fixes the precision of this process; a later one with another is an EngineError that names both (rule 10).
 void fix_process_precision(Precision precision);
+/// ACCELERATE_DEBUG_MODE; unset: no.
+[[nodiscard]] bool choose_debug_mode();
 
 }  // namespace mantissa

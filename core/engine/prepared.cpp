@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/process_group.h"
+
 namespace mantissa {
 
 torch::Tensor to_fp32_output(torch::Tensor output) {
@@ -31,9 +33,13 @@ void PreparedScheduler::step() {
     const auto bound = m_accelerator->optimizers_of(m_core->optimizer().get());
     const bool held = !m_accelerator->sync_gradients ||
                       std::any_of(bound.begin(), bound.end(), [](const auto& one) { return one->skipped; });
-    const auto total = m_core->total_steps();
-    if (!held && (!total || m_core->step_count() <= *total)) {
-        m_core->step();
+    const auto& options = m_accelerator->options;
+    const std::int64_t times = options.processes && !options.split_batches ? options.processes->size() : 1;
+    for (std::int64_t i = 0; i < times && !held; ++i) {
+        const auto total = m_core->total_steps();
+        if (!total || m_core->step_count() <= *total) {
+            m_core->step();
+        }
     }
 }
 
