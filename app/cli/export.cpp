@@ -7,8 +7,9 @@
 #include "launch/run_lookup.h"
 #include "output.h"
 #include "plan/nearest.h"
-#include "record/export_comparison.h"
+#include "record/export_rows.h"
 #include "run_argument.h"
+#include "track/export_tensorboard.h"
 #include "verbs.h"
 
 namespace mantissa::cli {
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportOptions {
-    std::string run, format, output = "-", runs_dir;
+    std::string run, format, output = "-", runs_dir, what = "steps", tensorboard;
     bool force = false;
 };
 
@@ -26,19 +27,45 @@ ExportFormat chosen_format(const ExportOptions& options) {
     return json ? ExportFormat::Json : ExportFormat::Csv;
 }
 
-Result<void> write_job(const fs::path& folder, ExportFormat format, std::ostream& out) {
+ExportTable chosen_table(const ExportOptions& options) {
+    if (options.what == "micro_batches") return ExportTable::MicroBatches;
+    return options.what == "evaluations" ? ExportTable::Evaluations : ExportTable::Steps;
+}
+
+bool is_comparison(const fs::path& folder) {
     std::error_code ignored;
-    if (!fs::exists(folder / "comparison.json", ignored)) return export_steps(folder, format, out);
-    const auto comparison = read_comparison(folder);
-    if (!comparison) return comparison.error();
-    const auto missing = export_comparison(*comparison, format, out);
+    return fs::exists(folder / "comparison.json", ignored);
+}
+
+Result<void> say_missing(const Result<std::vector<std::string>>& missing) {
     if (!missing) return missing.error();
     if (!missing->empty()) std::cerr << "no recording of " << join_names(*missing) << "\n";
     return {};
 }
 
-int write_to_standard_output(const fs::path& folder, ExportFormat format) {
-    const auto written = write_job(folder, format, std::cout);
+Result<void> write_job(const fs::path& folder, ExportTable table, ExportFormat format, std::ostream& out) {
+    if (!is_comparison(folder)) return export_table(folder, table, format, out);
+    const auto comparison = read_comparison(folder);
+    if (!comparison) return comparison.error();
+    return say_missing(export_comparison_table(*comparison, table, format, out));
+}
+
+int write_tensorboard(const fs::path& folder, const std::string& target) {
+    Result<void> written;
+    if (is_comparison(folder)) {
+        const auto comparison = read_comparison(folder);
+        if (!comparison) return fail(comparison.error());
+        written = say_missing(export_tensorboard(*comparison, target));
+    } else {
+        written = export_tensorboard(folder, target);
+    }
+    if (!written) return fail(written.error());
+    print(target);
+    return 0;
+}
+
+int write_to_standard_output(const fs::path& folder, ExportTable table, ExportFormat format) {
+    const auto written = write_job(folder, table, format, std::cout);
     if (!std::cout) {
         std::clearerr(stdout);  // it is said here
         return fail({ErrorCode::InputOutput, "the export can't be written to standard output",
@@ -52,13 +79,16 @@ int export_run(const ExportOptions& options) {
     if (!folder) return fail(folder.error());
     const ExportFormat format = chosen_format(options);
     if (has_supervisor(*folder)) std::cerr << "it is running now: the steps so far are exported\n";
-    if (options.output == "-") return write_to_standard_output(*folder, format);
+    if (!options.tensorboard.empty()) return write_tensorboard(*folder, options.tensorboard);
+    const ExportTable table = chosen_table(options);
+    if (options.output == "-") return write_to_standard_output(*folder, table, format);
     std::error_code ignored;
     if (!options.force && fs::exists(fs::symlink_status(options.output, ignored)))
         return fail({ErrorCode::Usage, options.output + " is there already",
                      "name another file, or overwrite it with --force"});
     const auto written = export_to_file(
-        options.output, [&folder, format](std::ostream& out) { return write_job(*folder, format, out); });
+        options.output,
+        [&folder, table, format](std::ostream& out) { return write_job(*folder, table, format, out); });
     if (!written) return fail(written.error());
     print(options.output);
     return 0;
@@ -68,21 +98,31 @@ int export_run(const ExportOptions& options) {
 
 void add_export(CLI::App& program, int& result) {
     auto* verb = program.add_subcommand(
-        "export", "Every recorded step of a run or comparison as CSV or JSON, raw, never thinned out");
+        "export",
+        "Every recorded step of a run or comparison as CSV, JSON or for TensorBoard, raw, never thinned out");
     auto options = std::make_shared<ExportOptions>();
     verb->add_option("RUN", options->run,
                      "a run folder, the name of a run or comparison (or its beginning), or last")
         ->required();
     verb->add_option("--format", options->format, "csv, json (else by the name of the file, else csv)")
         ->check(CLI::IsMember({"csv", "json"}));
+    verb->add_option("--what", options->what, "steps, micro_batches (their losses) or evaluations")
+        ->check(CLI::IsMember({"steps", "micro_batches", "evaluations"}))
+        ->capture_default_str();
+    auto* board = verb->add_option("--tensorboard", options->tensorboard,
+                                   "a new folder for TensorBoard's event files: all of it, one curve a column");
+    for (const char* other : {"--format", "--what"}) board->excludes(verb->get_option(other));
     verb->add_option("-o,--output", options->output, "file to write, - is standard output")
         ->capture_default_str();
+    board->excludes(verb->get_option("--output"));
     verb->add_flag("-f,--force", options->force, "overwrite the file");
     verb->add_option("--runs-dir,--runs_dir", options->runs_dir, "folder of the runs");
     verb->footer(
         "A comparison becomes one file: a first column \"mode\" in CSV, one object per run in JSON.\n"
         "CSV: nan, inf, -inf; a value that was not measured is empty. JSON: \"NaN\", \"+Inf\", \"-Inf\", "
         "null.\n"
+        "TensorBoard: a comparison becomes one sub-folder per mode; NaN and Inf are kept; skip_kind is 0 none, 1 probing, "
+        "2 fault.\n"
         "Times are nanoseconds, memory is bytes.");
     verb->callback([options, &result] { result = export_run(*options); });
 }

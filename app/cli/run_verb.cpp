@@ -12,6 +12,7 @@
 #include "judge/texts.h"
 #include "launch/run_lookup.h"
 #include "output.h"
+#include "plan/validate.h"
 #include "preflight.h"
 #include "results.h"
 #include "run_argument.h"
@@ -31,6 +32,7 @@ std::vector<Precision> modes_of(const RunPlan& plan, PlanUse use) {
 
 void say_first_lines(const Preflight& preflight, const SourcedPlan& plan, ProgressView& view) {
     for (const std::string& line : first_lines(preflight)) view.line(line);
+    if (const std::string warmup = warmup_text(plan.plan); !warmup.empty()) view.line(warmup);
     for (const std::string& line : plan.overruled_lines()) view.line(line);
     for (const std::string& note : plan.notes) view.line("note: " + note);
 }

@@ -2,8 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "launch/run_lookup.h"
 #include "output.h"
+#include "plan/plan_fields.h"
 #include "plan/plan_file.h"
 #include "record/run_folder.h"
 #include "results.h"
@@ -28,6 +30,27 @@ void print_sources(const SourcedPlan& plan) {
     for (const std::string& line : plan.overruled_lines()) print("  " + line);
 }
 
+/// The plan.json of a program of one's own (core/track): the project and its configuration. Null: it is a plan.
+Json program_plan(const std::filesystem::path& run) {
+    const auto text = read_file(RunFolder{run}.plan());
+    const Json file = text ? Json::parse(*text, nullptr, false) : Json(nullptr);
+    const bool is_program = file.is_object() && file.contains("mantissa_program") && file.contains("plan");
+    return is_program ? file["plan"] : Json(nullptr);
+}
+
+void print_configuration(const Json& plan) {
+    print("");
+    if (!plan.is_object() || !plan.contains("config") || !plan["config"].is_object() || plan["config"].empty())
+        return print("Made by a program of its own, without a configuration.");
+    print("Made by a program of its own, with this configuration:");
+    Table table;
+    for (const char* title : {"  name", "value"}) table.add_column(title);
+    for (const auto& [name, value] : plan["config"].items()) table.add_row({"  " + name, value_to_text(value)});
+    std::string text = table.text();
+    text.pop_back();
+    print(text);
+}
+
 }  // namespace
 
 int show_run(const std::filesystem::path& folder, const std::string& language, bool json) {
@@ -35,9 +58,10 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
     if (!result) return fail(result.error());
     // A comparison's plan is that of its control, which all runs share but for the mode.
     const auto plan = read_plan_file(RunFolder{result->runs.front().run_dir}.plan());
+    const Json program = plan ? Json(nullptr) : program_plan(result->runs.front().run_dir);
     if (json) {
         Json all = to_json(*result);
-        all["plan"] = plan ? to_json(*plan) : Json(nullptr);
+        all["plan"] = plan ? to_json(*plan) : program;
         all["running"] = has_supervisor(folder);
         print_json(all);
         return 0;
@@ -45,6 +69,8 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
     print_result(*result);
     if (plan)
         print_sources(*plan);
+    else if (!program.is_null())
+        print_configuration(program);
     else
         fail(plan.error());
     if (has_supervisor(folder) && plan && plan->plan.launch.scope == LaunchScope::Thread)

@@ -1,9 +1,11 @@
 #include "settings.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "arguments.h"
 #include "engine/classic_optimizers.h"
+#include "engine/engine_error.h"
 
 namespace mantissa::golden {
 namespace {
@@ -132,6 +134,30 @@ Scheduler make_cyclic(Arguments& arguments, const Optimizer& optimizer) {
     return cyclic_lr(optimizer, options);
 }
 
+// Schedules in a list, each in the form of a scheduler of its own; by position or by name, as Python takes them.
+Scheduler make_sequence(const nlohmann::json& description, const Optimizer& optimizer) {
+    const nlohmann::json named = description.back().is_object() ? description.back() : nlohmann::json::object();
+    const auto argument = [&](std::size_t position, const char* name) {
+        const bool by_position = description.size() > position && !description[position].is_object();
+        return by_position ? description[position] : named.value(name, nlohmann::json());
+    };
+    const nlohmann::json list = argument(1, "schedulers"), at = argument(2, "milestones");
+    const bool is_whole = at.is_array() && std::all_of(at.begin(), at.end(), [](const auto& one) { return one.is_number_integer(); });
+    if (!list.is_array() || !is_whole) {
+        throw EngineError({ErrorCode::BadPlan, "scheduler SequentialLR: it takes a list 'schedulers' and a list 'milestones'", ""});
+    }
+    for (const auto& [name, value] : named.items()) {
+        if (name != "schedulers" && name != "milestones") {
+            throw EngineError({ErrorCode::BadPlan, "scheduler SequentialLR: the argument '" + name + "' is not known", ""});
+        }
+    }
+    std::vector<Scheduler> schedulers;
+    for (const auto& one : list) {
+        schedulers.push_back(make_scheduler(one, optimizer));
+    }
+    return sequential_lr(optimizer, std::move(schedulers), at.get<std::vector<std::int64_t>>());
+}
+
 }  // namespace
 
 Optimizer make_optimizer(const nlohmann::json& description, std::vector<torch::Tensor> parameters) {
@@ -146,6 +172,7 @@ Optimizer make_optimizer(const nlohmann::json& description, std::vector<torch::T
 
 Scheduler make_scheduler(const nlohmann::json& description, const Optimizer& optimizer) {
     Arguments arguments(description, "scheduler");
+    if (arguments.name() == "SequentialLR") return make_sequence(description, optimizer);
     if (arguments.has("last_epoch") && arguments.whole("last_epoch") != -1) {
         arguments.refuse("'last_epoch' other than -1 is not repeated here");
     }
@@ -174,10 +201,20 @@ Scheduler make_scheduler(const nlohmann::json& description, const Optimizer& opt
         return made(cosine_restarts_lr, arguments.whole("T_0"), arguments.whole("T_mult", 1),
                     arguments.number("eta_min", 0));
     }
+    // A trace can't hold LambdaLR's function; these are transformers' names for three of them.
+    if (name == "get_constant_schedule_with_warmup") return made(constant_with_warmup, arguments.whole("num_warmup_steps"));
+    if (name == "get_linear_schedule_with_warmup") {
+        return made(linear_with_warmup, arguments.whole("num_warmup_steps"), arguments.whole("num_training_steps"));
+    }
+    if (name == "get_cosine_schedule_with_warmup") {
+        return made(cosine_with_warmup, arguments.whole("num_warmup_steps"), arguments.whole("num_training_steps"),
+                    arguments.number("num_cycles", 0.5));
+    }
     if (name == "OneCycleLR") return make_one_cycle(arguments, optimizer);
     if (name == "CyclicLR") return make_cyclic(arguments, optimizer);
     arguments.refuse("this engine has StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, "
-                     "CosineAnnealingLR, CosineAnnealingWarmRestarts, OneCycleLR and CyclicLR");
+                     "CosineAnnealingLR, CosineAnnealingWarmRestarts, OneCycleLR, CyclicLR, SequentialLR and transformers' "
+                     "get_constant_, get_linear_ and get_cosine_schedule_with_warmup");
 }
 
 }  // namespace mantissa::golden

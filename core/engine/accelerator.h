@@ -13,6 +13,7 @@
 #include "engine/model_files.h"
 #include "engine/prepared.h"
 #include "engine/processes.h"
+#include "engine/profile_scope.h"
 
 namespace mantissa {
 
@@ -71,6 +72,15 @@ class Accelerator : public ProcessCalls {  // processes, gather, trigger, set_se
     /// Empty without a scaler (no, bf16).
     [[nodiscard]] std::optional<LossScaleSchedule::State> loss_scale_state() const;
     void restore_loss_scale(const LossScaleSchedule::State& state);
+
+    // --- trackers (AcceleratorOptions::log_with): on the main process only; every attempt is told to them without a call
+    /// Starts them all; an own tracker's error, or a second start, is an EngineError.
+    void init_trackers(const std::string& project, const TrackerConfig& config = {});
+    void log(const TrackedValues& values, std::optional<std::int64_t> step = {});
+    [[nodiscard]] Tracker& get_tracker(const std::string& name);
+    void end_training();
+    /// Traces every operation into a Chrome trace file until the returned scope ends (engine/profile_scope.h).
+    [[nodiscard]] std::unique_ptr<ProfileScope> profile(const std::filesystem::path& file, const ProfileOptions& options = {}) const;
 
     template <typename Holder>
     [[nodiscard]] Holder& unwrap(PreparedModel<Holder>& model) const {

@@ -8,6 +8,7 @@
 #include "engine/autocast_scope.h"
 #include "engine/gradients.h"
 #include "engine/precision_choice.h"
+#include "engine/tracker_set.h"
 
 namespace mantissa {
 namespace {
@@ -64,6 +65,7 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
     fix_process_precision(chosen.precision);
     precision = chosen.precision;
     precision_source = chosen.source;
+    if (!options.log_with.empty()) trackers = std::make_shared<TrackerSet>(options);
 }
 
 void AcceleratorCore::enter_micro_batch() {
@@ -122,7 +124,6 @@ void AcceleratorCore::backward(const torch::Tensor& loss, double loss_factor) {
     begin_attempt();
     m_seen_losses.emplace_back(loss.getIntrusivePtr());
     m_losses.push_back(loss.detach());
-
     torch::Tensor root = loss_factor == 1.0 ? loss : loss * loss_factor;
     if (accumulation_steps != 1) {
         root = root / static_cast<double>(accumulation_steps);
@@ -271,9 +272,9 @@ void AcceleratorCore::finish_attempt() {
         model->is_saved = false;
     }
     m_attempt_open = m_facts_open = false;
-    m_window_size = 0;
-    ++m_attempts;
+    m_window_size = 0, ++m_attempts;
     m_applied += skipped ? 0 : 1;
+    if (trackers) trackers->attempt(facts, m_applied);
 }
 
 void AcceleratorCore::stop_for(const std::string& bad_parameter) const {

@@ -19,6 +19,8 @@
 
 namespace mantissa {
 
+class TrackerSet;
+
 /// A model's buffers before the forward pass of an attempt, to go back to when the attempt is skipped (BatchNorm, D9).
 struct PreparedModelState {
     std::shared_ptr<torch::nn::Module> module;
@@ -72,6 +74,7 @@ class AcceleratorCore {
     std::int64_t accumulation_steps = 1;
     std::optional<LossScaler> scaler;
     StepFacts facts;
+    std::shared_ptr<TrackerSet> trackers;  // empty: none were asked for
     bool sync_gradients = true;
     bool loaded_at_end_of_data = false;  // a loaded state was saved with the last batch in hand, and no batch has come since
     std::shared_ptr<ActiveLoaders> active_loaders = std::make_shared<ActiveLoaders>();

@@ -4,8 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "plan/run_plan.h"
+#include "track/tracker.h"
 
 namespace mantissa {
 
@@ -17,6 +20,9 @@ struct ProjectOptions {
     bool automatic_checkpoint_naming = false;      // checkpoint_0, checkpoint_1, …
     std::optional<std::int64_t> total_limit = {};  // the oldest go; at least the last and the one before stay
 };
+
+/// A name (mantissa, tensorboard, json_lines, all), or an object of ours or of a class of one's own.
+using TrackerChoice = std::variant<std::string, std::shared_ptr<Tracker>>;
 
 struct AcceleratorOptions {
     std::optional<Precision> mixed_precision = {};  // unset: ACCELERATE_MIXED_PRECISION, else no
@@ -36,6 +42,8 @@ struct AcceleratorOptions {
     bool keep_half_outputs = false;           // outputs of a prepared forward stay fp16/bf16 (upstream makes them fp32)
     std::shared_ptr<ProcessGroup> processes = {};  // empty: this process alone
     ProjectOptions project = {};
+    std::vector<TrackerChoice> log_with = {};    // started by init_trackers()
+    std::filesystem::path logging_dir = {};      // of trackers that write files; empty: project.directory
     Compat compat = Compat::None;  // Accelerate: mark, keep, upstream, no floor, no check after the division
 };
 

@@ -3,8 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/numbers.h"
-#include "engine/engine_error.h"
+#include "engine/optimizer_parts.h"
 
 namespace mantissa {
 namespace {
@@ -29,8 +28,14 @@ using Rule = void (*)(const ClassicOptions&, const ParameterGroup&, Tensor&, con
 
 class ClassicCore : public OptimizerCore {
   public:
-    ClassicCore(const char* name, const ClassicOptions& options, Rule rule, std::vector<const char*> kept)
-        : m_name(name), m_options(options), m_rule(rule), m_kept(std::move(kept)) {}
+    ClassicCore(const char* name, Rule rule, std::vector<const char*> kept)
+        : m_name(name), m_rule(rule), m_kept(std::move(kept)) {}
+    void add(ClassicGroup group, double momentum) {
+        const ClassicOptions& options = group.options;
+        m_options.push_back(options);
+        add_group({.parameters = std::move(group.parameters), .learning_rate = options.learning_rate, .momentum = momentum,
+                   .weight_decay = options.weight_decay});
+    }
     [[nodiscard]] const char* name() const override { return m_name; }
     [[nodiscard]] bool is_fused() const override { return false; }
     [[nodiscard]] std::int64_t state_bytes() const override {
@@ -50,18 +55,18 @@ class ClassicCore : public OptimizerCore {
             auto& group = m_groups[index];
             m_memory[index].resize(group.parameters.size());
             for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-                update_one(group, group.parameters[i], m_memory[index][i]);
+                update_one(m_options[index], group, group.parameters[i], m_memory[index][i]);
             }
         }
     }
 
   protected:
-    [[nodiscard]] std::vector<FactPlace> options() override {
-        return {{"decoupled_weight_decay", &m_options.decoupled_weight_decay}, {"maximize", &m_options.maximize},
-                {"eps", &m_options.eps}, {"beta2", &m_options.beta2}, {"smoothing", &m_options.smoothing},
-                {"centered", &m_options.centered}, {"momentum_decay", &m_options.momentum_decay},
-                {"learning_rate_decay", &m_options.learning_rate_decay},
-                {"initial_accumulator", &m_options.initial_accumulator}};
+    [[nodiscard]] std::vector<FactPlace> options(std::size_t group) override {
+        ClassicOptions& own = m_options[group];
+        return {{"decoupled_weight_decay", &own.decoupled_weight_decay}, {"maximize", &own.maximize}, {"eps", &own.eps},
+                {"beta2", &own.beta2}, {"smoothing", &own.smoothing}, {"centered", &own.centered},
+                {"momentum_decay", &own.momentum_decay}, {"learning_rate_decay", &own.learning_rate_decay},
+                {"initial_accumulator", &own.initial_accumulator}};
     }
     [[nodiscard]] std::vector<Kept> kept(std::size_t group, std::size_t index) override {
         m_memory.resize(m_groups.size());
@@ -75,24 +80,24 @@ class ClassicCore : public OptimizerCore {
     }
 
   private:
-    void update_one(const ParameterGroup& group, Tensor& parameter, Memory& memory) const {
+    void update_one(const ClassicOptions& options, const ParameterGroup& group, Tensor& parameter, Memory& memory) const {
         if (!parameter.grad().defined()) {
             return;
         }
-        Tensor gradient = m_options.maximize ? parameter.grad().neg() : parameter.grad();
+        Tensor gradient = options.maximize ? parameter.grad().neg() : parameter.grad();
         memory.count += 1;
         if (group.weight_decay != 0) {
-            if (m_options.decoupled_weight_decay) {
+            if (options.decoupled_weight_decay) {
                 parameter.mul_(1 - group.learning_rate * group.weight_decay);
             } else {
                 gradient = gradient.add(parameter, group.weight_decay);
             }
         }
-        m_rule(m_options, group, parameter, gradient, memory);
+        m_rule(options, group, parameter, gradient, memory);
     }
 
     const char* m_name;
-    ClassicOptions m_options;
+    std::vector<ClassicOptions> m_options;  // of each group
     Rule m_rule;
     std::vector<const char*> m_kept;  // Python's names of the tensors, in the order in which the rule uses them
     std::vector<std::vector<Memory>> m_memory;
@@ -183,41 +188,73 @@ void radam_rule(const ClassicOptions& options, const ParameterGroup& group, Tens
     parameter.add_(update, -1.0);
 }
 
-Optimizer make(const char* name, std::vector<Tensor> parameters, const ClassicOptions& options, double momentum, Rule rule,
-               std::vector<const char*> kept) {
-    const std::pair<const char*, double> values[] = {{"learning_rate", options.learning_rate}, {"eps", options.eps},
-                                                     {"weight_decay", options.weight_decay}, {"momentum", momentum}};
-    for (const auto& [field, value] : values) {
-        if (!(value >= 0)) {
-            throw EngineError({ErrorCode::BadPlan, std::string(name) + ": " + field + " is " + to_text(value),
-                               "use a number from 0 up"});
-        }
+// Where the rule keeps what a cycling scheduler moves: Adam's kind in beta1, RMSprop in momentum, the others nowhere.
+enum class Cycled { Nothing, Momentum, Beta1 };
+
+double cycled_value(Cycled cycled, const ClassicOptions& options) {
+    switch (cycled) {
+        case Cycled::Nothing: return 0;
+        case Cycled::Momentum: return options.momentum;
+        case Cycled::Beta1: return options.beta1;
     }
-    auto core = std::make_shared<ClassicCore>(name, options, rule, std::move(kept));
-    core->add_group({.parameters = std::move(parameters), .learning_rate = options.learning_rate, .momentum = momentum,
-                     .weight_decay = options.weight_decay});
+    return 0;
+}
+
+Optimizer make(const char* name, std::vector<ClassicGroup> groups, Cycled cycled, Rule rule,
+               std::vector<const char*> kept) {
+    check_groups(name, groups, [cycled](const ClassicOptions& options, const std::string& place) {
+        const std::pair<const char*, double> values[] = {{"learning_rate", options.learning_rate}, {"eps", options.eps},
+                                                         {"weight_decay", options.weight_decay},
+                                                         {"momentum", cycled_value(cycled, options)}};
+        for (const auto& [field, value] : values) {
+            require(value >= 0, place, field, value, "use a number from 0 up");
+        }
+    });
+    auto core = std::make_shared<ClassicCore>(name, rule, std::move(kept));
+    for (auto& group : groups) {
+        const double momentum = cycled_value(cycled, group.options);
+        core->add(std::move(group), momentum);
+    }
     return Optimizer(std::move(core));
 }
 
 }  // namespace
 
+Optimizer rmsprop(std::vector<ClassicGroup> groups) {
+    return make("rmsprop", std::move(groups), Cycled::Momentum, rmsprop_rule, {"square_avg", "grad_avg", "momentum_buffer"});
+}
 Optimizer rmsprop(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("rmsprop", std::move(parameters), options, options.momentum, rmsprop_rule, {"square_avg", "grad_avg", "momentum_buffer"});
+    return rmsprop(std::vector<ClassicGroup>{{std::move(parameters), options}});
+}
+Optimizer adagrad(std::vector<ClassicGroup> groups) {
+    return make("adagrad", std::move(groups), Cycled::Nothing, adagrad_rule, {"sum"});
 }
 Optimizer adagrad(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("adagrad", std::move(parameters), options, 0, adagrad_rule, {"sum"});
+    return adagrad(std::vector<ClassicGroup>{{std::move(parameters), options}});
+}
+Optimizer adadelta(std::vector<ClassicGroup> groups) {
+    return make("adadelta", std::move(groups), Cycled::Nothing, adadelta_rule, {"square_avg", "acc_delta"});
 }
 Optimizer adadelta(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("adadelta", std::move(parameters), options, 0, adadelta_rule, {"square_avg", "acc_delta"});
+    return adadelta(std::vector<ClassicGroup>{{std::move(parameters), options}});
+}
+Optimizer adamax(std::vector<ClassicGroup> groups) {
+    return make("adamax", std::move(groups), Cycled::Beta1, adamax_rule, {"exp_avg", "exp_inf"});
 }
 Optimizer adamax(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("adamax", std::move(parameters), options, options.beta1, adamax_rule, {"exp_avg", "exp_inf"});
+    return adamax(std::vector<ClassicGroup>{{std::move(parameters), options}});
+}
+Optimizer nadam(std::vector<ClassicGroup> groups) {
+    return make("nadam", std::move(groups), Cycled::Beta1, nadam_rule, {"exp_avg", "exp_avg_sq"});
 }
 Optimizer nadam(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("nadam", std::move(parameters), options, options.beta1, nadam_rule, {"exp_avg", "exp_avg_sq"});
+    return nadam(std::vector<ClassicGroup>{{std::move(parameters), options}});
+}
+Optimizer radam(std::vector<ClassicGroup> groups) {
+    return make("radam", std::move(groups), Cycled::Beta1, radam_rule, {"exp_avg", "exp_avg_sq"});
 }
 Optimizer radam(std::vector<Tensor> parameters, const ClassicOptions& options) {
-    return make("radam", std::move(parameters), options, options.beta1, radam_rule, {"exp_avg", "exp_avg_sq"});
+    return radam(std::vector<ClassicGroup>{{std::move(parameters), options}});
 }
 
 }  // namespace mantissa

@@ -19,11 +19,21 @@ struct ClassicOptions {
     double learning_rate_decay = 0, initial_accumulator = 0;  // Adagrad
 };
 
+using ClassicGroup = GroupWith<ClassicOptions>;
+
 [[nodiscard]] Optimizer rmsprop(std::vector<torch::Tensor> parameters, const ClassicOptions& options);
 [[nodiscard]] Optimizer adagrad(std::vector<torch::Tensor> parameters, const ClassicOptions& options);
 [[nodiscard]] Optimizer adadelta(std::vector<torch::Tensor> parameters, const ClassicOptions& options);
 [[nodiscard]] Optimizer adamax(std::vector<torch::Tensor> parameters, const ClassicOptions& options);
 [[nodiscard]] Optimizer nadam(std::vector<torch::Tensor> parameters, const ClassicOptions& options);
 [[nodiscard]] Optimizer radam(std::vector<torch::Tensor> parameters, const ClassicOptions& options);
+
+// Groups with options of their own.
+[[nodiscard]] Optimizer rmsprop(std::vector<ClassicGroup> groups);
+[[nodiscard]] Optimizer adagrad(std::vector<ClassicGroup> groups);
+[[nodiscard]] Optimizer adadelta(std::vector<ClassicGroup> groups);
+[[nodiscard]] Optimizer adamax(std::vector<ClassicGroup> groups);
+[[nodiscard]] Optimizer nadam(std::vector<ClassicGroup> groups);
+[[nodiscard]] Optimizer radam(std::vector<ClassicGroup> groups);
 
 }  // namespace mantissa

@@ -19,6 +19,13 @@ struct ParameterGroup {
     double weight_decay = 0;
 };
 
+/// Parameters with options of their own: sgd({SgdGroup{…}, SgdGroup{…}}). Schedulers act on every group from its own first rate.
+template <typename Options>
+struct GroupWith {
+    std::vector<torch::Tensor> parameters;
+    Options options = {};
+};
+
 class OptimizerCore : public Stateful {
   public:
     /// One update from the gradients that are there; parameters without one are left out, as in Python.
@@ -47,8 +54,8 @@ class OptimizerCore : public Stateful {
         const char* name;
         std::variant<torch::Tensor*, double*, float*> place;
     };
-    /// A rule's own options (not those in the groups) and what it keeps; both lists are the same at every call.
-    [[nodiscard]] virtual std::vector<FactPlace> options() { return {}; }
+    /// A group's options beyond those of ParameterGroup, and what the rule keeps; both lists are the same at every call.
+    [[nodiscard]] virtual std::vector<FactPlace> options([[maybe_unused]] std::size_t group) { return {}; }
     [[nodiscard]] virtual std::vector<Kept> kept([[maybe_unused]] std::size_t group, [[maybe_unused]] std::size_t index) {
         return {};
     }
@@ -85,6 +92,9 @@ struct AdamOptions {
     OptimizerImplementation implementation = OptimizerImplementation::Exact;
 };
 
+using SgdGroup = GroupWith<SgdOptions>;
+using AdamGroup = GroupWith<AdamOptions>;
+
 /// Options are validated here; a bad value is an EngineError that names it.
 [[nodiscard]] Optimizer sgd(std::vector<torch::Tensor> parameters, const SgdOptions& options = {});
 [[nodiscard]] Optimizer adam(std::vector<torch::Tensor> parameters, const AdamOptions& options = {});
@@ -92,7 +102,14 @@ struct AdamOptions {
 [[nodiscard]] Optimizer adamw(std::vector<torch::Tensor> parameters,
                               const AdamOptions& options = {.weight_decay = 0.01});
 
-/// From a plan ("sgd" "adam" "adamw"); an unset weight decay is the optimizer's own default.
-[[nodiscard]] Optimizer make_optimizer(const OptimizerPlan& plan, std::vector<torch::Tensor> parameters);
+/// Groups with options of their own, as in Python; the implementation is one for all. An error names the group.
+[[nodiscard]] Optimizer sgd(std::vector<SgdGroup> groups);
+[[nodiscard]] Optimizer adam(std::vector<AdamGroup> groups);
+[[nodiscard]] Optimizer adamw(std::vector<AdamGroup> groups);
+
+/// From a plan ("sgd" "adam" "adamw"); an unset weight decay is the optimizer's own default. `undecayed` become a second group
+/// without weight decay (engine/parameter_groups.h); empty: one group.
+[[nodiscard]] Optimizer make_optimizer(const OptimizerPlan& plan, std::vector<torch::Tensor> parameters,
+                                       std::vector<torch::Tensor> undecayed = {});
 
 }  // namespace mantissa

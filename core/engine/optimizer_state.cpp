@@ -44,11 +44,11 @@ StateBundle OptimizerCore::state() const {
     StateBundle bundle;
     bundle.facts["name"] = std::string(name());
     bundle.facts["groups"] = static_cast<std::int64_t>(m_groups.size());
-    put_facts(bundle, "option.", self.options());
     for (std::size_t group = 0; group < m_groups.size(); ++group) {
         const std::size_t count = m_groups[group].parameters.size();
         bundle.facts[group_prefix(group) + "parameters"] = static_cast<std::int64_t>(count);
         put_facts(bundle, group_prefix(group), group_places(self.m_groups[group]));
+        put_facts(bundle, group_prefix(group) + "option.", self.options(group));
         for (std::size_t index = 0; index < count; ++index) {
             for (const Kept& one : self.kept(group, index)) {
                 if (const auto* tensor = std::get_if<torch::Tensor*>(&one.place)) {
@@ -72,7 +72,6 @@ void OptimizerCore::refuse_misfit(const StateBundle& bundle) const {
     if (groups != static_cast<std::int64_t>(m_groups.size())) {
         refuse(*this, "it has " + std::to_string(groups) + " parameter group(s), the optimizer " + std::to_string(m_groups.size()));
     }
-    check_facts(bundle, "option.", self.options());
     std::size_t known = 0;
     for (std::size_t group = 0; group < m_groups.size(); ++group) {
         const auto& parameters = m_groups[group].parameters;
@@ -82,6 +81,7 @@ void OptimizerCore::refuse_misfit(const StateBundle& bundle) const {
                               " parameter(s), the optimizer's " + std::to_string(parameters.size()));
         }
         check_facts(bundle, group_prefix(group), group_places(self.m_groups[group]));
+        check_facts(bundle, group_prefix(group) + "option.", self.options(group));
         for (std::size_t index = 0; index < parameters.size(); ++index) {
             for (const Kept& one : self.kept(group, index)) {
                 if (!std::holds_alternative<torch::Tensor*>(one.place)) {
@@ -109,9 +109,9 @@ void OptimizerCore::refuse_misfit(const StateBundle& bundle) const {
 void OptimizerCore::load_state(const StateBundle& bundle) {
     refuse_misfit(bundle);
     const torch::NoGradGuard no_grad;
-    take_facts(bundle, "option.", options());
     for (std::size_t group = 0; group < m_groups.size(); ++group) {
         take_facts(bundle, group_prefix(group), group_places(m_groups[group]));
+        take_facts(bundle, group_prefix(group) + "option.", options(group));
         for (std::size_t index = 0; index < m_groups[group].parameters.size(); ++index) {
             for (const Kept& one : kept(group, index)) {
                 if (auto* const* tensor = std::get_if<torch::Tensor*>(&one.place)) {

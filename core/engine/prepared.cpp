@@ -25,9 +25,14 @@ void PreparedOptimizer::zero_grad() {
     }
 }
 
-void PreparedScheduler::step() {
+void PreparedScheduler::step() { step_with(std::nullopt); }
+
+void PreparedScheduler::step(double metric) { step_with(metric); }
+
+void PreparedScheduler::step_with(std::optional<double> metric) {
+    const auto step_core = [&] { metric ? m_core->step_on(*metric) : m_core->step(); };
     if (!m_accelerator->options.step_scheduler_with_optimizer) {
-        m_core->step();
+        step_core();
         return;
     }
     const auto bound = m_accelerator->optimizers_of(m_core->optimizer().get());
@@ -38,7 +43,7 @@ void PreparedScheduler::step() {
     for (std::int64_t i = 0; i < times && !held; ++i) {
         const auto total = m_core->total_steps();
         if (!total || m_core->step_count() <= *total) {
-            m_core->step();
+            step_core();
         }
     }
 }

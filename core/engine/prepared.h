@@ -115,9 +115,12 @@ class PreparedScheduler {
 
     /// Held between syncs and when an optimizer it is bound to skipped.
     void step();
+    void step(double metric);  // reduce_on_plateau
     [[nodiscard]] double learning_rate() const { return m_core->optimizer()->groups().at(0).learning_rate; }
 
   private:
+    void step_with(std::optional<double> metric);
+
     std::shared_ptr<AcceleratorCore> m_accelerator;
     std::shared_ptr<SchedulerCore> m_core;
 };

@@ -43,6 +43,7 @@ class StepLr : public SchedulerCore {
     double next_rate(double rate, double, std::size_t) override {
         return m_last_epoch == 0 || m_last_epoch % m_step_size != 0 ? rate : rate * m_gamma;
     }
+    double first_rate(double, double base, std::size_t) override { return base; }
 
   private:
     std::int64_t m_step_size;
@@ -61,6 +62,10 @@ class MultiStepLr : public SchedulerCore {
         const auto times = std::count(m_milestones.begin(), m_milestones.end(), m_last_epoch);
         return times == 0 ? rate : rate * std::pow(m_gamma, static_cast<double>(times));
     }
+    double first_rate(double, double base, std::size_t) override {
+        const auto passed = std::count_if(m_milestones.begin(), m_milestones.end(), [](auto at) { return at <= 0; });
+        return base * std::pow(m_gamma, static_cast<double>(passed));
+    }
 
   private:
     std::vector<std::int64_t> m_milestones;
@@ -78,6 +83,9 @@ class ConstantLr : public SchedulerCore {
     double next_rate(double rate, double, std::size_t) override {
         if (m_last_epoch == 0) return rate * m_factor;
         return m_last_epoch == m_total_iters ? rate * (1.0 / m_factor) : rate;
+    }
+    double first_rate(double, double base, std::size_t) override {
+        return base * (m_factor + (m_total_iters <= 0 ? 1.0 - m_factor : 0.0));
     }
 
   private:
@@ -99,6 +107,7 @@ class LinearLr : public SchedulerCore {
         return rate * (1.0 + (m_end - m_start) / (static_cast<double>(m_total_iters) * m_start +
                                                   static_cast<double>(m_last_epoch - 1) * (m_end - m_start)));
     }
+    double first_rate(double, double base, std::size_t) override { return base * m_start; }
 
   private:
     double m_start, m_end;
@@ -114,6 +123,7 @@ class ExponentialLr : public SchedulerCore {
         return {{"gamma", &m_gamma}};
     }
     double next_rate(double rate, double, std::size_t) override { return m_is_initial ? rate : rate * m_gamma; }
+    double first_rate(double, double base, std::size_t) override { return base; }
 
   private:
     double m_gamma;
@@ -132,6 +142,7 @@ class PolynomialLr : public SchedulerCore {
         if (m_is_initial || epoch > m_total_iters) return rate;
         return rate * std::pow((1.0 - epoch / m_total_iters) / (1.0 - (epoch - 1) / m_total_iters), m_power);
     }
+    double first_rate(double, double base, std::size_t) override { return base; }
 
   private:
     double m_total_iters, m_power;
@@ -155,6 +166,7 @@ class CosineLr : public SchedulerCore {
                    (1 + std::cos(pi * static_cast<double>(m_last_epoch - 1) / t_max)) * (rate - m_eta_min) +
                m_eta_min;
     }
+    double first_rate(double, double base, std::size_t) override { return m_eta_min + (base - m_eta_min) * 2 / 2; }
 
   private:
     std::int64_t m_t_max;
@@ -290,6 +302,18 @@ void SchedulerCore::step() {
     apply_rates();
 }
 
+void SchedulerCore::step_on(double) {
+    throw EngineError({ErrorCode::BadPlan, "this schedule looks at no metric", "call step() without one"});
+}
+
+void SchedulerCore::enter() {
+    m_last_epoch = 0;
+    auto& groups = m_optimizer->groups();
+    for (std::size_t index = 0; index < groups.size(); ++index) {
+        groups[index].learning_rate = first_rate(groups[index].learning_rate, m_base_rates.at(index), index);
+    }
+}
+
 void SchedulerCore::apply_rates() {
     auto& groups = m_optimizer->groups();
     for (std::size_t index = 0; index < groups.size(); ++index) {
@@ -361,9 +385,15 @@ Scheduler make_scheduler(const SchedulerPlan& plan, const Optimizer& optimizer, 
     if (plan.name == "step") return step_lr(optimizer, plan.step_size, plan.gamma);
     if (plan.name == "linear") return linear_lr(optimizer, plan.start_factor, plan.end_factor, plan.total_iters);
     if (plan.name == "cosine") return cosine_lr(optimizer, plan.t_max, plan.eta_min);
+    const std::int64_t total = plan.total_steps == 0 ? plan_steps : plan.total_steps;
+    if (plan.name == "constant_with_warmup") return constant_with_warmup(optimizer, plan.warmup_steps);
+    if (plan.name == "linear_with_warmup") return linear_with_warmup(optimizer, plan.warmup_steps, total);
+    if (plan.name == "cosine_with_warmup") {
+        return cosine_with_warmup(optimizer, plan.warmup_steps, total, plan.num_cycles);
+    }
     if (plan.name == "one_cycle") {
         return one_cycle_lr(optimizer, {.max_lr = plan.max_lr,
-                                        .total_steps = plan.total_steps == 0 ? plan_steps : plan.total_steps,
+                                        .total_steps = total,
                                         .pct_start = plan.pct_start,
                                         .div_factor = plan.div_factor,
                                         .final_div_factor = plan.final_div_factor,
@@ -374,7 +404,7 @@ Scheduler make_scheduler(const SchedulerPlan& plan, const Optimizer& optimizer, 
                                         .max_momentum = plan.max_momentum});
     }
     throw EngineError({ErrorCode::BadPlan, "training.scheduler.name is '" + plan.name + "'",
-                       "use constant, step, linear, cosine or one_cycle"});
+                       "use constant, step, linear, cosine, one_cycle, or constant, linear or cosine + _with_warmup"});
 }
 
 }  // namespace mantissa

@@ -2,6 +2,7 @@
 // Learning-rate schedulers in Python's recursive formulas (torch.optim.lr_scheduler 2.11): the closed forms differ in the last
 // bits of most steps. A scheduler is bound to the heap state of the optimizer that it was made for.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@ class SchedulerCore : public Stateful {
     /// The step that Python's constructor makes; done by the functions below.
     void initial_step();
     virtual void step();
+    /// For reduce_on_plateau, which looks at a metric; the others refuse it with a sentence, as it refuses step().
+    virtual void step_on(double metric);
     [[nodiscard]] virtual std::optional<std::int64_t> total_steps() const { return std::nullopt; }
     [[nodiscard]] std::int64_t step_count() const { return m_step_count; }
     [[nodiscard]] const std::shared_ptr<OptimizerCore>& optimizer() const { return m_optimizer; }
@@ -28,7 +31,7 @@ class SchedulerCore : public Stateful {
     [[nodiscard]] StateBundle state() const override;
     void load_state(const StateBundle& bundle) override;
     /// What load_state() checks first: throws EngineError that names what differs.
-    void refuse_misfit(const StateBundle& bundle) const;
+    virtual void refuse_misfit(const StateBundle& bundle) const;
 
   protected:
     /// Members beyond those of this class that are saved; the same list at every call.
@@ -37,6 +40,8 @@ class SchedulerCore : public Stateful {
     virtual void after_load() {}
     /// Next learning rate of group `index`, whose current one is `rate` and first one `base`.
     virtual double next_rate(double rate, double base, std::size_t index) = 0;
+    /// The rate at epoch 0 when a sequence enters this schedule (Python: the closed form, else the next rate).
+    virtual double first_rate(double rate, double base, std::size_t index) { return next_rate(rate, base, index); }
     void apply_rates();
 
     std::shared_ptr<OptimizerCore> m_optimizer;
@@ -44,6 +49,10 @@ class SchedulerCore : public Stateful {
     std::int64_t m_last_epoch = -1;
     std::int64_t m_step_count = 0;
     bool m_is_initial = false;
+
+  private:
+    friend class SequentialLr;
+    void enter();  // at a milestone of a sequence
 };
 
 /// Raw scheduler, to be moved into prepare().
@@ -92,7 +101,33 @@ struct CyclicOptions {
 [[nodiscard]] Scheduler one_cycle_lr(const Optimizer& optimizer, const OneCycleOptions& options);
 [[nodiscard]] Scheduler cyclic_lr(const Optimizer& optimizer, const CyclicOptions& options);
 
-/// From a plan ("constant" "step" "linear" "cosine" "one_cycle"). `plan_steps` stands in for total_steps = 0.
+/// The first rate of a group × factor(epoch); one factor for all groups, or one for each.
+using RateFactor = std::function<double(std::int64_t epoch)>;
+[[nodiscard]] Scheduler lambda_lr(const Optimizer& optimizer, RateFactor factor);
+[[nodiscard]] Scheduler lambda_lr(const Optimizer& optimizer, std::vector<RateFactor> factors);
+
+// The warm-ups of transformers (get_…_schedule_with_warmup): the first step's rate is 0.
+[[nodiscard]] Scheduler constant_with_warmup(const Optimizer& optimizer, std::int64_t warmup_steps);
+[[nodiscard]] Scheduler linear_with_warmup(const Optimizer& optimizer, std::int64_t warmup_steps, std::int64_t total_steps);
+[[nodiscard]] Scheduler cosine_with_warmup(const Optimizer& optimizer, std::int64_t warmup_steps, std::int64_t total_steps,
+                                           double num_cycles = 0.5);
+
+/// One schedule after the other (SequentialLR): the next one begins at each milestone. Make the schedules in their order.
+[[nodiscard]] Scheduler sequential_lr(const Optimizer& optimizer, std::vector<Scheduler> schedulers,
+                                      std::vector<std::int64_t> milestones);
+
+struct PlateauOptions {
+    bool lower_is_better = true;  // Python: mode min
+    double factor = 0.1;
+    std::int64_t patience = 10;
+    double threshold = 1e-4;
+    bool relative_threshold = true;
+    std::int64_t cooldown = 0;
+    double min_lr = 0, eps = 1e-8;
+};
+[[nodiscard]] Scheduler reduce_on_plateau(const Optimizer& optimizer, const PlateauOptions& options = {});
+
+/// From a plan (the ids of the catalogue). `plan_steps` stands in for total_steps = 0.
 [[nodiscard]] Scheduler make_scheduler(const SchedulerPlan& plan, const Optimizer& optimizer, std::int64_t plan_steps);
 
 }  // namespace mantissa

@@ -133,11 +133,11 @@ const std::vector<ChoiceEntry>& metrics() {
 const std::vector<ChoiceEntry>& optimizers() {
     const char* prefix = "training.optimizer.";
     const auto adam = prefixed(prefix, {"implementation", "learning_rate", "weight_decay", "beta1", "beta2",
-                                        "eps", "amsgrad", "maximize"});
+                                        "eps", "amsgrad", "maximize", "no_decay_on_norms_and_biases"});
     static const std::vector<ChoiceEntry> entries{
         {"sgd", "SGD", "stochastic gradient descent with momentum",
          prefixed(prefix, {"implementation", "learning_rate", "weight_decay", "momentum", "dampening",
-                           "nesterov", "maximize"})},
+                           "nesterov", "maximize", "no_decay_on_norms_and_biases"})},
         {"adam", "Adam", "adaptive moments; weight decay joins the gradient", adam},
         {"adamw", "AdamW", "adaptive moments; weight decay acts on the weights", adam}};
     return entries;
@@ -157,7 +157,16 @@ const std::vector<ChoiceEntry>& schedulers() {
          "up to max_lr and down again, with the momentum moving against it (OneCycleLR)",
          prefixed(prefix,
                   {"max_lr", "total_steps", "pct_start", "div_factor", "final_div_factor", "anneal_strategy",
-                   "cycle_momentum", "three_phase", "base_momentum", "max_momentum"})}};
+                   "cycle_momentum", "three_phase", "base_momentum", "max_momentum"})},
+        {"constant_with_warmup", "Constant after a warm-up",
+         "from 0 up to the learning rate over warmup_steps applied steps, then constant",
+         prefixed(prefix, {"warmup_steps"})},
+        {"linear_with_warmup", "Linear after a warm-up",
+         "from 0 up to the learning rate over warmup_steps applied steps, then straight down to 0",
+         prefixed(prefix, {"warmup_steps", "total_steps"})},
+        {"cosine_with_warmup", "Cosine after a warm-up",
+         "from 0 up to the learning rate over warmup_steps applied steps, then down along num_cycles waves",
+         prefixed(prefix, {"warmup_steps", "total_steps", "num_cycles"})}};
     return entries;
 }
 

@@ -111,11 +111,15 @@ void add_optimizer(std::vector<PlanField>& fields) {
         NUMBER(training.optimizer.eps, 0, large, "added to the root of the mean square (adam, adamw)"));
     fields.push_back(SWITCH(training.optimizer.amsgrad, "keep the largest mean square (adam, adamw)"));
     fields.push_back(SWITCH(training.optimizer.maximize, "go up instead of down"));
+    fields.push_back(SWITCH(training.optimizer.no_decay_on_norms_and_biases,
+                            "weight decay spares the weights of norm layers and all biases"));
 }
 
 void add_scheduler(std::vector<PlanField>& fields) {
     fields.push_back(with_choices(CHOICE(training.scheduler.name, "schedule of the learning rate"),
                                   catalogue::scheduler_ids()));
+    fields.push_back(WHOLE(training.scheduler.warmup_steps, 0, many,
+                           "applied steps from 0 up to the learning rate (…_with_warmup)"));
     fields.push_back(WHOLE(training.scheduler.step_size, 1, many, "applied steps between two drops (step)"));
     fields.push_back(NUMBER(training.scheduler.gamma, 0, large, "factor of a drop (step)"));
     fields.push_back(
@@ -127,7 +131,7 @@ void add_scheduler(std::vector<PlanField>& fields) {
     fields.push_back(NUMBER(training.scheduler.eta_min, 0, large, "lowest learning rate (cosine)"));
     fields.push_back(POSITIVE(training.scheduler.max_lr, large, "highest learning rate (one_cycle)"));
     fields.push_back(
-        WHOLE(training.scheduler.total_steps, 0, many, "length of the cycle; 0 = the steps of the plan"));
+        WHOLE(training.scheduler.total_steps, 0, many, "length of the schedule; 0 = the steps of the plan"));
     fields.push_back(with_limits(SHARE(training.scheduler.pct_start, "share of the cycle that rises"), 0, 1));
     fields.push_back(POSITIVE(training.scheduler.div_factor, large, "max_lr / first learning rate"));
     fields.push_back(POSITIVE(training.scheduler.final_div_factor, large, "first / last learning rate"));
@@ -138,6 +142,8 @@ void add_scheduler(std::vector<PlanField>& fields) {
     fields.push_back(SWITCH(training.scheduler.three_phase, "a third phase of its own for the end"));
     fields.push_back(SHARE(training.scheduler.base_momentum, "lowest momentum (one_cycle)"));
     fields.push_back(SHARE(training.scheduler.max_momentum, "highest momentum (one_cycle)"));
+    fields.push_back(POSITIVE(training.scheduler.num_cycles, many,
+                              "waves after the warm-up; 0.5 goes down once (cosine_with_warmup)"));
 }
 
 void add_training(std::vector<PlanField>& fields) {

@@ -50,11 +50,13 @@ struct OptimizerPlan {
     bool nesterov = false;
     double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
     bool amsgrad = false, maximize = false;
+    bool no_decay_on_norms_and_biases = false;  // two groups; engine/parameter_groups.h says what stays undecayed
     bool operator==(const OptimizerPlan&) const = default;
 };
 
 struct SchedulerPlan {
-    std::string name = "constant";  // constant step linear cosine one_cycle
+    std::string name = "constant";  // a schedule of the catalogue
+    std::int64_t warmup_steps = 0;  // of the schedules …_with_warmup
     std::int64_t step_size = 30;    // step
     double gamma = 0.1;
     double start_factor = 1.0 / 3.0, end_factor = 1.0;  // linear
@@ -62,11 +64,12 @@ struct SchedulerPlan {
     std::int64_t t_max = 100;  // cosine
     double eta_min = 0.0;
     double max_lr = 0.1;           // one_cycle
-    std::int64_t total_steps = 0;  // 0 = the steps of the plan
+    std::int64_t total_steps = 0;  // 0 = the steps of the plan (one_cycle, linear_ and cosine_with_warmup)
     double pct_start = 0.3, div_factor = 25.0, final_div_factor = 1e4;
     std::string anneal_strategy = "cos";  // cos linear
     bool cycle_momentum = true, three_phase = false;
     double base_momentum = 0.85, max_momentum = 0.95;
+    double num_cycles = 0.5;  // cosine_with_warmup
     bool operator==(const SchedulerPlan&) const = default;
 };
 

@@ -63,6 +63,20 @@ void check_model_and_data(const RunPlan& plan, Issues& issues) {
     }
 }
 
+// A warm-up that the run doesn't outlast never reaches its learning rate.
+void check_warmup(const RunPlan& plan, Issues& issues) {
+    const SchedulerPlan& scheduler = plan.training.scheduler;
+    const bool ends_before_run = scheduler.name != "constant_with_warmup" && scheduler.total_steps > 0;
+    if (ends_before_run && scheduler.warmup_steps > scheduler.total_steps)
+        return issues.bad("training.scheduler.warmup_steps",
+                          ", longer than the schedule of " + std::to_string(scheduler.total_steps) + " steps",
+                          "use fewer, or raise training.scheduler.total_steps");
+    if (const auto steps = known_steps(plan); steps && scheduler.warmup_steps > *steps)
+        issues.bad("training.scheduler.warmup_steps",
+                   ", longer than the run of " + std::to_string(*steps) + " steps",
+                   "use fewer, or make the run longer");
+}
+
 void check_training(const RunPlan& plan, Issues& issues) {
     const TrainingPlan& training = plan.training;
     if (training.epochs && training.max_steps)
@@ -91,6 +105,7 @@ void check_training(const RunPlan& plan, Issues& issues) {
     const SchedulerPlan& scheduler = training.scheduler;
     if (scheduler.name == "one_cycle" && scheduler.base_momentum > scheduler.max_momentum)
         issues.bad("training.scheduler.base_momentum", ", above max_momentum", "use at most max_momentum");
+    check_warmup(plan, issues);
     // How many samples a file holds is known only when it is read.
     if (plan.dataset.file.empty() && training.batch_size > planned_samples(plan.dataset).training)
         issues.bad("training.batch_size",
@@ -170,6 +185,21 @@ Result<void> validate(const RunPlan& plan) {
     const auto issues = find_plan_issues(plan);
     if (issues.empty()) return {};
     return issues.front().error;
+}
+
+std::optional<std::int64_t> known_steps(const RunPlan& plan) {
+    const TrainingPlan& training = plan.training;
+    const bool is_known = training.max_steps || plan.dataset.file.empty();
+    if (!is_known || training.batch_size < 1 || training.gradient_accumulation_steps < 1) return std::nullopt;
+    return planned_steps(training, planned_samples(plan.dataset).training);
+}
+
+std::string warmup_text(const RunPlan& plan) {
+    const SchedulerPlan& scheduler = plan.training.scheduler;
+    if (scheduler.warmup_steps == 0) return {};
+    const auto steps = known_steps(plan);
+    return scheduler.name + ": warm-up " + std::to_string(scheduler.warmup_steps) +
+           (steps ? " of " + std::to_string(*steps) : "") + " steps";
 }
 
 PlannedSamples planned_samples(const DatasetPlan& dataset) {

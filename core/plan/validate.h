@@ -1,6 +1,8 @@
 #pragma once
 // What the fields' own bounds can't say: settings that contradict each other, and settings of the design that
 // this version can't honour yet. The latter are refused (NotBuilt), never ignored.
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,5 +26,9 @@ struct PlannedSamples {
     std::int64_t training = 0, validation = 0;
 };
 [[nodiscard]] PlannedSamples planned_samples(const DatasetPlan& dataset);
+/// Steps of the run, unless a data file decides them.
+[[nodiscard]] std::optional<std::int64_t> known_steps(const RunPlan& plan);
+/// "linear_with_warmup: warm-up 100 of 300 steps"; empty without a warm-up.
+[[nodiscard]] std::string warmup_text(const RunPlan& plan);
 
 }  // namespace mantissa

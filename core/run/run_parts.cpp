@@ -6,6 +6,7 @@
 #include "data/batch_source.h"
 #include "data/sample_order.h"
 #include "data/tensor_hash.h"
+#include "engine/parameter_groups.h"
 #include "models/model_registry.h"
 #include "plan/plan_json.h"
 
@@ -31,6 +32,12 @@ void set_process(const RunPlan& plan) {
     at::globalContext().setDeterministicAlgorithms(plan.training.deterministic, false);
     // Deterministic mode would also fill every fresh tensor with NaN, which costs time and changes no result.
     at::globalContext().setDeterministicFillUninitializedMemory(false);
+}
+
+Optimizer build_optimizer(const OptimizerPlan& plan, const Model& model) {
+    if (!plan.no_decay_on_norms_and_biases) return make_optimizer(plan, model.parameters());
+    DecayGroups groups = no_decay_on_norms_and_biases(model);
+    return make_optimizer(plan, std::move(groups.decayed), std::move(groups.undecayed));
 }
 
 Result<void> refuse_unbuilt(const RunPlan& plan) {
@@ -77,7 +84,7 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
     options.device = choice.device.id;
     Accelerator accelerator(options);
     auto prepared_model = accelerator.prepare(std::move(*model));
-    Optimizer optimizer = make_optimizer(plan.training.optimizer, prepared_model.parameters());
+    Optimizer optimizer = build_optimizer(plan.training.optimizer, *prepared_model.unwrap());
     Scheduler scheduler = make_scheduler(plan.training.scheduler, optimizer, steps);
     auto prepared_scheduler = accelerator.prepare(std::move(scheduler));
     auto prepared_optimizer = accelerator.prepare(std::move(optimizer));

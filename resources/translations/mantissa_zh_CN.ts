@@ -178,8 +178,20 @@
         <translation>最高学习率</translation>
     </message>
     <message>
-        <source>Length of the cycle</source>
-        <translation>周期长度</translation>
+        <source>Length of the schedule</source>
+        <translation>学习率计划的长度</translation>
+    </message>
+    <message>
+        <source>Warm-up steps</source>
+        <translation>预热步数</translation>
+    </message>
+    <message>
+        <source>Waves after the warm-up</source>
+        <translation>预热之后的余弦周期数</translation>
+    </message>
+    <message>
+        <source>No decay on norms and biases</source>
+        <translation>归一化层与偏置不做权重衰减</translation>
     </message>
     <message>
         <source>Share that rises</source>
@@ -1559,6 +1571,10 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>%1 · lr %2 · batch %3 · seed %4</source>
         <translation>%1 · 学习率 %2 · 批大小 %3 · 种子 %4</translation>
+    </message>
+    <message>
+        <source>%1 · warm-up %2 of %3 steps</source>
+        <translation>%1 · 预热 %2 步，共 %3 步</translation>
     </message>
     <message>
         <source>Loss scale</source>

@@ -102,6 +102,15 @@ TASKS = {
     "cyclic": dict(data="made-70-12-4-1", layers=TANH, batch_size=7, epochs=4, seed=19, optimizer=["SGD", dict(lr=0.01, momentum=0.9)],
                    scheduler=["CyclicLR", dict(base_lr=0.001, max_lr=0.1, step_size_up=4, step_size_down=7, mode="exp_range", gamma=0.97)],
                    scaler=dict(init_scale=2.0**31, growth_interval=3)),
+    # A sequence of three, with skipped steps in the warm-up; a warm-up by transformers' formula (LambdaLR).
+    "sequence": dict(data="made-70-12-4-1", layers=TANH, batch_size=8, epochs=3, seed=28, optimizer=["AdamW", dict(lr=0.01)],
+                     scheduler=["SequentialLR", dict(schedulers=[["LinearLR", dict(start_factor=0.1, total_iters=4)],
+                                                                 ["CosineAnnealingLR", dict(T_max=9, eta_min=0.001)],
+                                                                 ["ExponentialLR", dict(gamma=0.8)]], milestones=[4, 13])],
+                     scaler=dict(init_scale=2.0**32, growth_interval=3)),
+    "warmup": dict(data="made-70-12-4-1", layers=TANH, batch_size=8, epochs=3, seed=29, optimizer=["SGD", dict(lr=0.1, momentum=0.9)],
+                   scheduler=["get_cosine_schedule_with_warmup", dict(num_warmup_steps=6, num_training_steps=24)],
+                   scaler=dict(init_scale=2.0**32, growth_interval=3)),
     # A scale that is no power of two: a fused kernel divides by it, the scaler multiplies by its reciprocal.
     "fused_uneven_scale": dict(data="made-70-12-4-1", layers=TANH, batch_size=2, epochs=1, seed=292, accumulation=4,
                                optimizer=["AdamW", dict(lr=0.001, fused=True)],
@@ -145,6 +154,23 @@ class GivenOrder(torch.utils.data.Sampler):
         return len(self.orders[0])
 
 
+def cosine_with_warmup(optimizer, num_warmup_steps, num_training_steps, num_cycles=0.5):
+    def factor(step):
+        if step < num_warmup_steps:
+            return step / max(1, num_warmup_steps)
+        progress = (step - num_warmup_steps) / max(1, num_training_steps - num_warmup_steps)
+        return max(0.0, 0.5 * (1.0 + math.cos(math.pi * float(num_cycles) * 2.0 * progress)))
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+
+
+def make_scheduler(optimizer, kind, settings):
+    if kind == "get_cosine_schedule_with_warmup":
+        return cosine_with_warmup(optimizer, **settings)
+    if kind == "SequentialLR":
+        settings = dict(settings, schedulers=[make_scheduler(optimizer, *one) for one in settings["schedulers"]])
+    return getattr(torch.optim.lr_scheduler, kind)(optimizer, **settings)
+
+
 def observe(accelerator, optimizer, epoch, loss, norm):
     row = {"epoch": epoch, "loss": text_of(loss.detach()), "sync": accelerator.sync_gradients,
            "lr": text_of(optimizer.param_groups[0]["lr"])}
@@ -175,8 +201,7 @@ def train(task, mode, orders):
     raw = [model, optimizer, torch.utils.data.DataLoader(torch.utils.data.TensorDataset(features, labels),
                                                          batch_size=task["batch_size"], sampler=GivenOrder(orders))]
     if "scheduler" in task:
-        kind, settings = task["scheduler"]
-        raw.append(getattr(torch.optim.lr_scheduler, kind)(optimizer, **settings))
+        raw.append(make_scheduler(optimizer, *task["scheduler"]))
     model, optimizer, batches, *schedulers = accelerator.prepare(*raw)
     rows = []
     for epoch in range(task["epochs"]):

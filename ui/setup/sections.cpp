@@ -118,10 +118,19 @@ void Sections::addTraining() {
         "training", std::move(paths), [] { return tr("Training"); },
         [this] {
             const TrainingPlan& training = m_editor.plan().training;
-            return tr("%1 · lr %2 · batch %3 · seed %4")
-                .arg(optimizerTitle(training.optimizer.name), number(training.optimizer.learning_rate))
-                .arg(training.batch_size)
-                .arg(training.seed);
+            const QString usual =
+                tr("%1 · lr %2 · batch %3 · seed %4")
+                    .arg(optimizerTitle(training.optimizer.name), number(training.optimizer.learning_rate))
+                    .arg(training.batch_size)
+                    .arg(training.seed);
+            if (training.scheduler.warmup_steps == 0) {
+                return usual;
+            }
+            const bool isShort = m_editor.length() == RunLength::Short;
+            return tr("%1 · warm-up %2 of %3 steps")
+                .arg(usual)
+                .arg(training.scheduler.warmup_steps)
+                .arg(isShort ? m_editor.shortSteps() : m_editor.fullSteps());
         });
 }
 

@@ -143,8 +143,8 @@ TEST(OptimizerStateTest, WhatDoesNotFitIsNamedAndNothingChanges) {
     update(wide, 0);
     EXPECT_THAT(refusal(*here.core(), wide.core()->state()), HasSubstr("0.1.exp_avg is Float [5], the parameter Float [4]"));
     StateBundle lacking = copy_of(before);
-    lacking.facts.erase("option.eps");
-    EXPECT_THAT(refusal(*here.core(), lacking), HasSubstr("the saved state lacks \"option.eps\""));
+    lacking.facts.erase("group.0.option.eps");
+    EXPECT_THAT(refusal(*here.core(), lacking), HasSubstr("the saved state lacks \"group.0.option.eps\""));
     StateBundle more = copy_of(before);
     more.tensors.emplace_back("0.9.exp_avg", torch::zeros({1}));
     EXPECT_THAT(refusal(*here.core(), more), HasSubstr("tensors, of which this optimizer knows"));

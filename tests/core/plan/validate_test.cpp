@@ -53,6 +53,32 @@ TEST(Validate, ContradictionsAreNamed) {
     EXPECT_EQ(verdict(R"({"name": ""})"), "name is empty — give the run a name");
 }
 
+TEST(Validate, AWarmUpFitsIntoTheRun) {
+    const auto warmup = [](const char* name, int steps, const char* more) {
+        return verdict(std::string(R"({"training": {"max_steps": 300, "scheduler": {"name": ")") + name +
+                       R"(", "warmup_steps": )" + std::to_string(steps) + more + "}}}");
+    };
+    EXPECT_EQ(warmup("linear_with_warmup", 300, ""), "no error");
+    EXPECT_EQ(warmup("constant_with_warmup", 301, ""),
+              "training.scheduler.warmup_steps is 301, longer than the run of 300 steps — use fewer, or make the run "
+              "longer");
+    EXPECT_EQ(warmup("cosine_with_warmup", 60, R"(, "total_steps": 50)"),
+              "training.scheduler.warmup_steps is 60, longer than the schedule of 50 steps — use fewer, or raise "
+              "training.scheduler.total_steps");
+    EXPECT_EQ(warmup("cosine", 60, ""),
+              "training.scheduler.warmup_steps is 60, but the schedule cosine doesn't use it — drop it, or choose the "
+              "schedule constant_with_warmup");
+    EXPECT_EQ(verdict(R"({"training": {"scheduler": {"name": "linear_with_warmup", "warmup_steps": 9999},
+                          "epochs": 1}, "dataset": {"file": "large.csv"}})"),
+              "no error");
+    RunPlan plan;
+    EXPECT_EQ(warmup_text(plan), "");
+    plan.training.scheduler.name = "linear_with_warmup";
+    plan.training.scheduler.warmup_steps = 100;
+    plan.training.max_steps = 300;
+    EXPECT_EQ(warmup_text(plan), "linear_with_warmup: warm-up 100 of 300 steps");
+}
+
 TEST(Validate, ANameIsOneShortLine) {
     EXPECT_EQ(verdict(R"({"name": "../a b/\u00fc \u540d"})"), "no error");
     EXPECT_EQ(

@@ -1,0 +1,24 @@
+#pragma once
+// The smaller tables of a recording as files: losses of the micro-batches, and evaluations. Raw, in the forms of export_steps.h.
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/comparison_record.h"
+#include "record/export_steps.h"
+
+namespace mantissa {
+
+enum class ExportTable { Steps, MicroBatches, Evaluations };
+
+/// The columns of a table, in their order: those of run.db.
+[[nodiscard]] std::string table_csv_header(ExportTable table);
+/// One run: a CSV with a header, or a JSON list of objects.
+Result<void> export_table(const std::filesystem::path& run_folder, ExportTable table, ExportFormat format, std::ostream& out);
+/// A comparison: a first column "mode" in CSV, one object a run in JSON. Modes without a recording are returned.
+Result<std::vector<std::string>> export_comparison_table(const ComparisonRecord& comparison, ExportTable table,
+                                                         ExportFormat format, std::ostream& out);
+
+}  // namespace mantissa
