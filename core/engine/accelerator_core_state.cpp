@@ -93,7 +93,8 @@ StateBundle AcceleratorCore::progress() const {
     bundle.facts["last.growth_tracker"] = list_of(facts.growth_tracker);
     bundle.facts["last.loss_scale_after"] = list_of(facts.loss_scale_after);
     bundle.facts["end_of_data"] = loaded_at_end_of_data || active_loaders->end_of_data();
-    bundle.facts["losses"] = static_cast<std::int64_t>(m_losses.size());
+    const std::size_t losses = m_attempt_open ? m_losses.size() : 0;
+    bundle.facts["losses"] = static_cast<std::int64_t>(losses);
     for (std::size_t i = 0; i < optimizers().size(); ++i) {
         PreparedOptimizerState& optimizer = *optimizers()[i];
         put_facts(bundle, optimizer_prefix(i), places_of(optimizer));
@@ -102,7 +103,7 @@ StateBundle AcceleratorCore::progress() const {
     for (const auto& [name, parameter] : parameters_of(*this)) {
         if (parameter.grad().defined()) bundle.tensors.emplace_back(name, parameter.grad());
     }
-    for (std::size_t i = 0; i < m_losses.size(); ++i) bundle.tensors.emplace_back(loss_name(i), m_losses[i]);
+    for (std::size_t i = 0; i < losses; ++i) bundle.tensors.emplace_back(loss_name(i), m_losses[i]);
     for (std::size_t i = 0; i < models().size(); ++i) {
         const PreparedModelState& model = *models()[i];
         for (std::size_t j = 0; model.is_saved && j < model.saved.size(); ++j) {
