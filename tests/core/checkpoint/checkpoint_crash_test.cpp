@@ -23,8 +23,10 @@ using mantissa::testing::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// A child has none of its parent's OpenMP threads, and would wait for them.
 template <typename Body>
 pid_t start_child(Body&& body) {
+    at::set_num_threads(1);
     const pid_t child = ::fork();
     if (child == 0) ::_exit(body());
     return child;
@@ -38,6 +40,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
 }
 
 TEST(CheckpointCrashTest, AKillAtAnyTimeLeavesWholeCheckpointsOnly) {
+    at::set_num_threads(1);
     const TemporaryFolder folder;
     ASSERT_TRUE(write_checkpoint(checkpoint_path(folder.path(), 0), small_checkpoint(0, 200'000)));
     int in_the_middle = 0;

@@ -252,6 +252,7 @@ TEST(SaveStateTest, AFailingHookLeavesNoFolderAndTheNameIsFree) {
 
 fs::path saved_in(Precision mode, const TemporaryFolder& folder) {
     const fs::path target = folder.path() / to_string(mode);
+    at::set_num_threads(1);  // a child has none of its parent's OpenMP threads, and would wait for them
     const pid_t child = ::fork();
     if (child == 0) {
         try {
