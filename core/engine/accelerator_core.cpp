@@ -8,6 +8,7 @@
 #include "engine/autocast_scope.h"
 #include "engine/gradients.h"
 #include "engine/precision_choice.h"
+#include "engine/probability_losses.h"
 #include "engine/tracker_set.h"
 
 namespace mantissa {
@@ -66,6 +67,7 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
     precision = chosen.precision;
     precision_source = chosen.source;
     if (!options.log_with.empty()) trackers = std::make_shared<TrackerSet>(options);
+    if (precision != Precision::No && device.is_cpu() && options.compat == Compat::None) refuse_probability_losses_on_cpu();
 }
 
 void AcceleratorCore::enter_micro_batch() {

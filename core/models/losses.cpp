@@ -1,17 +1,19 @@
 #include "models/losses.h"
 
+#include "engine/safe_ops.h"
+
 namespace mantissa {
 namespace {
 
 using torch::Tensor;
 
 Tensor cross_entropy(const Tensor& output, const Tensor& labels) {
-    return torch::nn::functional::cross_entropy(output, labels);
+    return safe::cross_entropy(output, labels);
 }
 
 // Against one-hot targets.
 Tensor mse(const Tensor& output, const Tensor& labels) {
-    return torch::mse_loss(output, torch::one_hot(labels, output.size(1)).to(output.scalar_type()));
+    return safe::mse_loss(output, torch::one_hot(labels, output.size(1)).to(torch::kFloat));
 }
 
 // -log(p) of the label's probability, written out: goes to infinity where cross_entropy doesn't. It is here to

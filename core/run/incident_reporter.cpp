@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "engine/gradients.h"
 #include "models/module_scope.h"
+#include "run/birth_search.h"
 #include "run/meter_watch.h"
 
 namespace mantissa {
@@ -90,6 +91,10 @@ bool IncidentReporter::report_forward(std::int64_t step, const OutputMeter& mete
 void IncidentReporter::report_loss_op(std::int64_t step, const torch::Tensor& output, const Batch& batch,
                                       double loss) {
     const bool naive = m_plan.training.loss == "naive_nll";
+    if (!naive) {
+        const auto birth = find_birth(m_parts, m_plan.training, batch);
+        if (birth) return report_birth({0, step, "", "", "error", "", "", "", ""}, *birth);
+    }
     nlohmann::json detail{{"loss", number_to_json(loss)},
                           {"output", number_to_json(output.abs().max().item<double>())}};
     IncidentRow row{0, step, "loss", "activation_overflow", "error", "loss", m_plan.training.loss, "", ""};
@@ -108,12 +113,7 @@ void IncidentReporter::report_loss_op(std::int64_t step, const torch::Tensor& ou
 void IncidentReporter::after_step(const StepOutcome& outcome, const std::vector<Batch>& micro_batches) {
     const StepFacts& facts = outcome.facts;
     if (!facts.nonfinite_loss) m_last_place.clear();  // an earlier step's
-    if (!facts.nonfinite_loss && facts.skipped && m_hidden_looks_left > 0) {
-        --m_hidden_looks_left;
-        for (const Batch& batch : micro_batches) {
-            if (report_forward(facts.step, look_again(batch).meter, "warning", facts.loss)) break;
-        }
-    }
+    if (!facts.nonfinite_loss && facts.skipped && m_hidden_looks_left > 0) look_at_skip(facts, micro_batches);
     const bool collapsed =
         facts.scale_collapsed || (outcome.refusal && outcome.refusal->where() == NonFinite::Where::LossScale);
     if (collapsed) {
@@ -127,6 +127,33 @@ void IncidentReporter::after_step(const StepOutcome& outcome, const std::vector<
     if (!facts.nonfinite_loss && facts.nonfinite_grads > 0 && !facts.loss_scale)
         report_gradient(outcome, micro_batches.front());
     if (bad && !facts.skipped && m_on_nonfinite == OnNonfinite::Mark) report_poisoned(facts.step);
+}
+
+// A skip under a finite loss: an output that left the format unseen, a backward that is bad at any loss scale, or only the scale.
+void IncidentReporter::look_at_skip(const StepFacts& facts, const std::vector<Batch>& micro_batches) {
+    --m_hidden_looks_left;
+    for (const Batch& batch : micro_batches) {
+        if (report_forward(facts.step, look_again(batch).meter, "warning", facts.loss)) return;
+    }
+    if (!facts.loss_scale) return;  // a gradient that is bad without a scale is reported as a fault of its own
+    for (const Batch& batch : micro_batches) {
+        const auto birth = find_birth(m_parts, m_plan.training, batch);
+        if (birth) return report_birth({0, facts.step, "", "", "warning", "", "", "", ""}, *birth);
+    }
+}
+
+void IncidentReporter::report_birth(IncidentRow row, const Birth& birth) {
+    nlohmann::json detail{{"result", number_to_json(birth.result)}, {"dtype", birth.dtype}, {"kernel", birth.kernel}};
+    detail["operands"] = nlohmann::json::array();
+    for (const double operand : birth.operands) detail["operands"].push_back(number_to_json(operand));
+    row.phase = birth.phase;
+    row.kind = birth.code;
+    row.module = birth.module;
+    row.op = birth.op;
+    if (!birth.tensor.empty()) row.tensor = birth.tensor;
+    row.detail_json = detail.dump();
+    m_last_place = birth.place();
+    record(std::move(row));
 }
 
 void IncidentReporter::report_gradient(const StepOutcome& outcome, const Batch& batch) {
@@ -153,7 +180,11 @@ void IncidentReporter::report_gradient(const StepOutcome& outcome, const Batch& 
                                              {"sample", of_label.argmin().item<std::int64_t>()}}
                                   .dump();
             m_last_place = place_of(row.module, row.op);
+            return record(std::move(row));
         }
+    }
+    if (outcome.facts.skipped) {
+        if (const auto birth = find_birth(m_parts, m_plan.training, batch)) return report_birth(std::move(row), *birth);
     }
     record(std::move(row));
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "numerics/birth_finder.h"
 #include "numerics/output_meter.h"
 #include "plan/run_plan.h"
 #include "record/run_recorder.h"
@@ -36,6 +37,8 @@ class IncidentReporter : public BeforeUpdate {
     bool report_forward(std::int64_t step, const OutputMeter& meter, const char* severity,
                         std::optional<double> loss);
     void report_loss_op(std::int64_t step, const torch::Tensor& output, const Batch& batch, double loss);
+    void look_at_skip(const StepFacts& facts, const std::vector<Batch>& micro_batches);
+    void report_birth(IncidentRow row, const Birth& birth);
     void report_gradient(const StepOutcome& outcome, const Batch& batch);
     void report_poisoned(std::int64_t step);
     void record(IncidentRow row);
