@@ -51,18 +51,6 @@ TEST(Faults, row_1_step_refuses_weights_that_became_half) {
 }
 TEST(Faults, row_1_in_bf16_too) { expect_refusal_after_a_late_cast(in_mode(Precision::Bf16), torch::kBFloat16, false); }
 
-// Weights of a file in half, read into a prepared model's fp32 weights: they keep their dtype.
-TEST(Faults, row_1_reading_half_values_into_fp32_weights_keeps_fp32) {
-    Accelerator accelerator(fp16(1024));
-    torch::nn::Linear linear(1, 1);
-    auto model = accelerator.prepare(std::move(linear));
-    {
-        const torch::NoGradGuard no_grad;
-        model.unwrap()->weight.copy_(torch::full({1, 1}, 0.1, torch::kHalf));
-    }
-    EXPECT_EQ(model.unwrap()->weight.scalar_type(), torch::kFloat);
-}
-
 struct FusedStep {
     bool skipped;
     double weight, rate, scale;

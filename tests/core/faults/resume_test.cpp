@@ -1,7 +1,6 @@
 // Saving, loading and going on: rows 33, 34, 36, and row 1's checkpoint in half.
 #include "../../support/temporary_folder.h"
 #include "fault_testing.h"
-#include "formats/safetensors.h"
 
 namespace mantissa {
 namespace {
@@ -99,27 +98,53 @@ TEST(Faults, row_34_a_new_run_beside_old_checkpoints_does_not_start_at_0) {
     EXPECT_EQ(second.accelerator.save_state().filename(), "checkpoint_2");
 }
 
-TEST(Faults, row_36_a_prepared_model_saves_bare_fp32_weights) {
+struct Nested : torch::nn::Module {
+    Nested() {
+        encoder = register_module("encoder", torch::nn::Linear(2, 3));
+        norm = register_module("norm", torch::nn::BatchNorm1d(3));
+    }
+    torch::Tensor forward(const torch::Tensor& input) { return norm(encoder(input)); }
+    torch::nn::Linear encoder{nullptr};
+    torch::nn::BatchNorm1d norm{nullptr};
+};
+
+TEST(Faults, row_36_a_prepared_model_saves_bare_fp32_weights_that_load_into_a_plain_one) {
     const mantissa::testing::TemporaryFolder folder;
     Accelerator accelerator(fp16(1024));
-    torch::nn::Linear linear(2, 2);
-    auto model = accelerator.prepare(std::move(linear));
-    static_cast<void>(model(torch::ones({1, 2})));
+    auto model = accelerator.prepare(std::make_shared<Nested>());
+    static_cast<void>(model(torch::ones({4, 2})));
     const auto files = accelerator.save_model(model, folder.path());
     ASSERT_EQ(files.size(), 1U);
+    EXPECT_EQ(files[0].filename(), "model.safetensors");
 
-    torch::nn::Linear plain(2, 2);
-    Accelerator other(fp16(1024));
-    auto loaded = other.prepare(std::move(plain));
-    other.load_model(loaded, folder.path());
-    EXPECT_TRUE(torch::equal(loaded.unwrap()->weight, model.unwrap()->weight));
-    EXPECT_TRUE(torch::equal(loaded.unwrap()->bias, model.unwrap()->bias));
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : read_weights(folder.path())) {
+        names.push_back(name);
+        EXPECT_EQ(tensor.scalar_type(), name == "norm.num_batches_tracked" ? torch::kLong : torch::kFloat) << name;
+    }
+    EXPECT_THAT(names, ::testing::UnorderedElementsAre("encoder.weight", "encoder.bias", "norm.weight", "norm.bias",
+                                                       "norm.running_mean", "norm.running_var", "norm.num_batches_tracked"));
+    Nested plain;
+    EXPECT_TRUE(load_weights(plain, folder.path()).is_complete());
+    EXPECT_TRUE(torch::equal(plain.encoder->weight, model.unwrap()->encoder->weight));
+    EXPECT_TRUE(torch::equal(plain.norm->running_mean, model.unwrap()->norm->running_mean));
+}
 
-    const auto state = accelerator.get_state_dict(model);
-    ASSERT_EQ(state.size(), 2U);
-    EXPECT_EQ(state[0].first, "weight");
-    EXPECT_EQ(state[1].first, "bias");
-    for (const auto& [name, tensor] : state) EXPECT_EQ(tensor.scalar_type(), torch::kFloat) << name;
+// diffusers#1246: weights were loaded in the dtype of their file, and so became half. Here they keep theirs.
+TEST(Faults, row_1_a_file_of_half_weights_leaves_the_weights_fp32) {
+    const mantissa::testing::TemporaryFolder folder;
+    save_weights({{"weight", torch::full({1, 1}, 0.1, torch::kHalf)}, {"bias", torch::zeros({1}, torch::kHalf)}}, folder.path());
+    Accelerator accelerator(fp16(1024));
+    torch::nn::Linear linear(1, 1);
+    auto raw_optimizer = sgd(linear->parameters(), {.learning_rate = 0.1});
+    auto [model, optimizer] = accelerator.prepare(std::move(linear), std::move(raw_optimizer));
+    accelerator.load_model(model, folder.path());
+    EXPECT_EQ(model.unwrap()->weight.scalar_type(), torch::kFloat);
+    EXPECT_EQ(as_float(model.unwrap()->weight), 0.0999755859375F);
+    accelerator.backward(model(torch::ones({1, 1})).sum());
+    EXPECT_EQ(*accelerator.clip_grad_norm(model.parameters(), 1e9), std::sqrt(2.0F));
+    optimizer.step();
+    EXPECT_NEAR(value(model.unwrap()->weight), 0, 1e-4);
 }
 
 }  // namespace
