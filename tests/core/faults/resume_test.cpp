@@ -5,8 +5,8 @@
 namespace mantissa {
 namespace {
 
-struct Run {
-    explicit Run(const AcceleratorOptions& options)
+struct Session {
+    explicit Session(const AcceleratorOptions& options)
         : accelerator(options), trained(accelerator, {.learning_rate = 0.1}) {}
     Accelerator accelerator;
     Trained trained;
@@ -20,12 +20,12 @@ AcceleratorOptions every_third_step_grows() {
 
 TEST(Faults, row_33_scale_tracker_and_next_growth_are_taken_up_again) {
     const mantissa::testing::TemporaryFolder folder;
-    Run before(every_third_step_grows());
+    Session before(every_third_step_grows());
     for (int i = 0; i < 5; ++i) before.trained.step(1);
     EXPECT_EQ(before.accelerator.loss_scale_state(), (LossScaleSchedule::State{131072, 2}));
     before.accelerator.save_state(folder.path() / "state");
 
-    Run after(every_third_step_grows());
+    Session after(every_third_step_grows());
     after.accelerator.load_state(folder.path() / "state");
     EXPECT_EQ(after.accelerator.loss_scale_state(), (LossScaleSchedule::State{131072, 2}));
     for (const LossScaleSchedule::State& next : {LossScaleSchedule::State{262144, 0}, LossScaleSchedule::State{262144, 1}}) {
@@ -40,11 +40,11 @@ TEST(Faults, row_33_scale_tracker_and_next_growth_are_taken_up_again) {
 // The report's order: the scaler was restored, then moved by the loading of the optimizer. Nothing steps here.
 TEST(Faults, row_33_loading_steps_nothing_and_an_object_prepared_later_changes_nothing) {
     const mantissa::testing::TemporaryFolder folder;
-    Run before(every_third_step_grows());
+    Session before(every_third_step_grows());
     for (int i = 0; i < 4; ++i) before.trained.step(i == 2 ? infinity : 1);
     const auto saved = before.accelerator.loss_scale_state();
     before.accelerator.save_state(folder.path() / "state");
-    Run after(every_third_step_grows());
+    Session after(every_third_step_grows());
     after.accelerator.load_state(folder.path() / "state");
     Trained later(after.accelerator, {.learning_rate = 0.1});
     EXPECT_EQ(after.accelerator.loss_scale_state(), saved);
@@ -69,7 +69,7 @@ AcceleratorOptions named(const std::filesystem::path& project) {
 TEST(Faults, row_34_after_a_resume_names_go_on_and_the_newest_loads) {
     const mantissa::testing::TemporaryFolder folder;
     {
-        Run first(named(folder.path()));
+        Session first(named(folder.path()));
         for (int i = 0; i < 4; ++i) {
             first.trained.step(1);
             EXPECT_EQ(first.accelerator.save_state().filename(), "checkpoint_" + std::to_string(i));
@@ -77,12 +77,12 @@ TEST(Faults, row_34_after_a_resume_names_go_on_and_the_newest_loads) {
         EXPECT_FALSE(std::filesystem::exists(folder.path() / "checkpoints/checkpoint_1"));
         EXPECT_TRUE(std::filesystem::exists(folder.path() / "checkpoints/checkpoint_2"));
     }
-    Run second(named(folder.path()));
+    Session second(named(folder.path()));
     EXPECT_EQ(second.accelerator.load_state().folder.filename(), "checkpoint_3");
     EXPECT_NEAR(value(second.trained.weight), 0.6, 1e-6);
     second.trained.step(1);
     EXPECT_EQ(second.accelerator.save_state().filename(), "checkpoint_4");  // upstream: checkpoint_0
-    Run third(named(folder.path()));
+    Session third(named(folder.path()));
     EXPECT_EQ(third.accelerator.load_state().folder.filename(), "checkpoint_4");
     EXPECT_NEAR(value(third.trained.weight), 0.5, 1e-6);
 }
@@ -90,11 +90,11 @@ TEST(Faults, row_34_after_a_resume_names_go_on_and_the_newest_loads) {
 // Without a load: what is there is neither written over nor taken for newer.
 TEST(Faults, row_34_a_new_run_beside_old_checkpoints_does_not_start_at_0) {
     const mantissa::testing::TemporaryFolder folder;
-    Run first(named(folder.path()));
+    Session first(named(folder.path()));
     first.trained.step(1);
     first.accelerator.save_state();
     first.accelerator.save_state();
-    Run second(named(folder.path()));
+    Session second(named(folder.path()));
     EXPECT_EQ(second.accelerator.save_state().filename(), "checkpoint_2");
 }
 
