@@ -166,10 +166,8 @@ void AcceleratorCore::end_window(PreparedOptimizerState& optimizer, bool is_step
     if (optimizer.stage != PreparedOptimizerState::Stage::Ready) {
         return;
     }
-    for (const auto& group : optimizer.core->groups()) {
-        for (const auto& parameter : group.parameters) {
-            if (parameter.scalar_type() != at::kFloat) refuse_half_weight(parameter, name_of(parameter));  // cast since prepare
-        }
+    for (const auto& group : optimizer.core->groups()) {  // cast to half since prepare?
+        for (const auto& one : group.parameters) refuse_half_weight(one, one.scalar_type() == at::kFloat ? "" : name_of(one));
     }
     open_facts();
     const std::vector<torch::Tensor> gradients = optimizer.core->gradients();
@@ -328,11 +326,10 @@ void AcceleratorCore::refuse_half_weight(const torch::Tensor& parameter, const s
 void AcceleratorCore::refuse_half_statistics(const torch::nn::Module& module) {
     for (const auto& entry : module.named_buffers()) {
         const auto type = entry.value().scalar_type();
-        const std::string& name = entry.key();
-        const bool is_statistic = name.ends_with("running_mean") || name.ends_with("running_var");
+        const bool is_statistic = entry.key().ends_with("running_mean") || entry.key().ends_with("running_var");
         if (is_statistic && module.is_training() && (type == at::kHalf || type == at::kBFloat16)) {
             throw EngineError({ErrorCode::BadPlan,
-                               "the statistic " + name + " is " + c10::toString(type) +
+                               "the statistic " + entry.key() + " is " + c10::toString(type) +
                                    ": fp16 can't hold a variance above 65504, and small updates round away",
                                "keep normalisation layers in fp32 (no .half()), or call eval() where nothing is trained"});
         }
