@@ -4,37 +4,33 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/accelerator_options.h"
+#include "engine/autocast_scope.h"
 #include "engine/engine_error.h"
 #include "engine/loss_scaler.h"
-#include "engine/optimizer.h"
 #include "engine/prepared_loader.h"
+#include "engine/prepared_objects.h"
 #include "engine/saved_states.h"
-#include "engine/scheduler.h"
 #include "engine/step_facts.h"
-#include "torch_pch.h"
 
 namespace mantissa {
 
 class TrackerSet;
 
-/// A model's buffers before the forward pass of an attempt, to go back to when the attempt is skipped (BatchNorm, D9).
-struct PreparedModelState {
-    std::shared_ptr<torch::nn::Module> module;
-    std::vector<torch::Tensor> buffers, saved;
-    bool is_saved = false;
-};
-
-struct PreparedOptimizerState {
-    enum class Stage { Ready, Unscaled, Stepped };
-    std::shared_ptr<OptimizerCore> core;
-    Stage stage = Stage::Ready;
-    bool found_inf = false;
-    bool skipped = false;
-    double sum_of_squares = 0;
+/// Where training stands between two calls. With gradients, weights and buffers this is what the middle of a window consists of.
+struct WindowProgress {
+    std::int64_t micro_step = 0;  // micro-batches since the count began, as upstream counts
+    std::int64_t size = 0;        // micro-batches of the window that is open, or was last
+    std::int64_t attempts = 0;    // finished ones: the number of the next step
+    std::int64_t applied = 0;     // of these, without a skip
+    bool is_due = true;           // the micro-batch that was entered ends its window
+    bool was_held = false;        // no: no_sync held it
+    bool is_attempt_open = false;  // a backward since the last finished attempt
+    bool has_backward = false;     // in this micro-batch
+    std::vector<torch::Tensor> losses = {};  // of the open attempt, detached
 };
 
 class AcceleratorCore {
@@ -42,29 +38,34 @@ class AcceleratorCore {
     explicit AcceleratorCore(const AcceleratorOptions& options);
 
     void enter_micro_batch();
+    /// Nested calls count.
+    void hold_sync(bool held);
     void backward(const torch::Tensor& loss, double loss_factor);
     /// First of clip, unscale_gradients and step: unscales, gives a short window its right weight, measures. Once per attempt.
     void end_window(PreparedOptimizerState& optimizer, bool is_step = false);
-    void end_window_of_all();
+    void end_window_of_all(const char* what);
+    /// In fp16: a gradient that no prepared optimizer has unscaled can't be clipped.
+    void refuse_scaled(const std::vector<torch::Tensor>& parameters) const;
     void step(PreparedOptimizerState& optimizer);
-    void before_forward(PreparedModelState& model, const torch::Tensor* input);
-
-    std::shared_ptr<PreparedOptimizerState> add(std::shared_ptr<OptimizerCore> optimizer);
-    std::shared_ptr<PreparedModelState> add(std::shared_ptr<torch::nn::Module> model);
-    void add(std::shared_ptr<SchedulerCore> scheduler) { m_schedulers.push_back(std::move(scheduler)); }
-    [[nodiscard]] std::vector<std::shared_ptr<PreparedOptimizerState>> optimizers_of(const OptimizerCore* core) const;
+    void zero_grad(PreparedOptimizerState& optimizer);
+    void before_forward(PreparedModelState& model);
+    void check_argument(const torch::Tensor& argument, int position, const PreparedModelState& model) const;
+    [[nodiscard]] AutocastScope autocast(const AutocastOptions& override = {}) const;
+    /// The mode's autocast, for the forward pass of a prepared model.
+    [[nodiscard]] AutocastScope autocast_of_forward() const;
     [[nodiscard]] bool any_skipped() const;
+    void clear();
 
     // --- checkpoints
     [[nodiscard]] StateBundle progress() const;
     void check_progress(const Checkpoint& checkpoint) const;
     /// After check_progress, with the loss scale of now in place.
     void load_progress(const Checkpoint& checkpoint, std::vector<std::string>& notices);
-    [[nodiscard]] const std::vector<std::shared_ptr<PreparedModelState>>& models() const { return m_models; }
-    [[nodiscard]] const std::vector<std::shared_ptr<PreparedOptimizerState>>& optimizers() const { return m_optimizers; }
-    [[nodiscard]] const std::vector<std::shared_ptr<SchedulerCore>>& schedulers() const { return m_schedulers; }
-    [[nodiscard]] std::int64_t attempts() const { return m_attempts; }
-    [[nodiscard]] std::int64_t applied() const { return m_applied; }  // attempts without a skip
+    [[nodiscard]] const std::vector<std::shared_ptr<PreparedModelState>>& models() const { return prepared.models(); }
+    [[nodiscard]] const std::vector<std::shared_ptr<PreparedOptimizerState>>& optimizers() const { return prepared.optimizers(); }
+    [[nodiscard]] const std::vector<std::shared_ptr<SchedulerCore>>& schedulers() const { return prepared.schedulers(); }
+    [[nodiscard]] std::int64_t attempts() const { return window.attempts; }
+    [[nodiscard]] std::int64_t applied() const { return window.applied; }
     SavedStates saved_states;
 
     AcceleratorOptions options;
@@ -73,8 +74,10 @@ class AcceleratorCore {
     torch::Device device = torch::kCPU;
     std::int64_t accumulation_steps = 1;
     std::optional<LossScaler> scaler;
-    StepFacts facts;
+    PreparedObjects prepared;
     std::shared_ptr<TrackerSet> trackers;  // empty: none were asked for
+    WindowProgress window;
+    StepFacts facts;
     bool sync_gradients = true;
     bool loaded_at_end_of_data = false;  // a loaded state was saved with the last batch in hand, and no batch has come since
     std::shared_ptr<ActiveLoaders> active_loaders = std::make_shared<ActiveLoaders>();
@@ -82,13 +85,18 @@ class AcceleratorCore {
 
   private:
     [[nodiscard]] std::vector<FactPlace> progress_places();
-    void begin_attempt();
     void finish_attempt();
+    bool finish_if_stepped();
+    void abandon_attempt();
     void open_facts();
-    void refuse_inside_autocast(const char* what) const;
-    void refuse_second_backward(const torch::Tensor& loss) const;
-    static void refuse_half_weight(const torch::Tensor& parameter, const std::string& name);
-    static void refuse_half_statistics(const torch::nn::Module& module);  // batch norm's, while it trains
+    void record_scale(bool found_inf);
+    /// Whoever didn't step holds gradients of the old scale: they follow it.
+    void follow_scale(double before, double after);
+    /// Gradients that were unscaled and not removed are scaled again before a backward adds to them.
+    void make_addable();
+    /// Undoes "unscaled" (not the arithmetic) of an optimizer that hasn't stepped.
+    void take_back(PreparedOptimizerState& optimizer);
+    [[nodiscard]] bool takes_part(const PreparedOptimizerState& optimizer) const;
     /// Factor that gives the last, short window of a pass its right weight (upstream divides by the full count).
     [[nodiscard]] double short_window_weight() const;
     /// What rule 12 keeps away from the weights. An overflow under the scaler is a skip, not this, until the scale is at its floor.
@@ -96,20 +104,12 @@ class AcceleratorCore {
     /// What one process found in its gradients and loss holds for all (rule 11).
     void agree_with_others(PreparedOptimizerState& optimizer);
     [[noreturn]] void stop_for(const std::string& bad_parameter) const;
-    [[nodiscard]] std::string name_of(const torch::Tensor& parameter) const;
     [[nodiscard]] std::string first_nonfinite_parameter(const PreparedOptimizerState& optimizer) const;
+    [[nodiscard]] bool is_upstream() const { return options.compat == Compat::Accelerate; }
 
-    std::vector<std::shared_ptr<PreparedOptimizerState>> m_optimizers;
-    std::vector<std::shared_ptr<PreparedModelState>> m_models;
-    std::vector<std::shared_ptr<SchedulerCore>> m_schedulers;
-    std::unordered_map<const c10::TensorImpl*, std::string> m_parameter_names;
-    std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> m_seen_losses;  // of this attempt: a second backward is refused
-    std::vector<torch::Tensor> m_losses;                                  // detached
-    std::int64_t m_micro_step = 0;
-    std::int64_t m_window_size = 0;  // micro-batches entered since the last finished attempt
-    std::int64_t m_attempts = 0, m_applied = 0;
-    bool m_attempt_open = false;  // a backward since the last finished attempt
-    bool m_facts_open = false;    // facts of the attempt are being filled
+    std::unordered_set<const c10::TensorImpl*> m_unscaled;  // gradients of this attempt; only with several optimizers
+    int m_held = 0;             // no_sync
+    bool m_facts_open = false;  // facts of the attempt are being filled
 };
 
 }  // namespace mantissa

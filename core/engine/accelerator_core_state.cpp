@@ -45,13 +45,15 @@ std::string saved_name(std::size_t model, std::size_t buffer) {
 std::string loss_name(std::size_t index) { return "loss." + std::to_string(index); }
 
 std::vector<FactPlace> places_of(PreparedOptimizerState& optimizer) {
-    return {{"found_inf", &optimizer.found_inf}, {"skipped", &optimizer.skipped}, {"sum_of_squares", &optimizer.sum_of_squares}};
+    return {{"found_inf", &optimizer.found_inf}, {"skipped", &optimizer.skipped},
+            {"holds_used_gradients", &optimizer.holds_used_gradients}, {"sum_of_squares", &optimizer.sum_of_squares}};
 }
 
 std::vector<FactPlace> places_of(StepFacts& facts) {
     return {{"step", &facts.step}, {"losses", &facts.losses}, {"loss", &facts.loss}, {"nonfinite_loss", &facts.nonfinite_loss},
             {"learning_rate", &facts.learning_rate}, {"grad_norm", &facts.grad_norm}, {"nonfinite_grads", &facts.nonfinite_grads},
-            {"found_inf", &facts.found_inf}, {"skipped", &facts.skipped}, {"scale_collapsed", &facts.scale_collapsed}};
+            {"found_inf", &facts.found_inf}, {"skipped", &facts.skipped}, {"scale_collapsed", &facts.scale_collapsed},
+            {"scale_alarm", &facts.scale_alarm}};
 }
 
 template <typename T>
@@ -80,8 +82,9 @@ void check_shape(const StateBundle& bundle, const std::string& name, const torch
 }  // namespace
 
 std::vector<FactPlace> AcceleratorCore::progress_places() {
-    return {{"micro_step", &m_micro_step}, {"window_size", &m_window_size}, {"attempts", &m_attempts}, {"applied", &m_applied},
-            {"attempt_open", &m_attempt_open}, {"facts_open", &m_facts_open}, {"sync_gradients", &sync_gradients}};
+    return {{"micro_step", &window.micro_step}, {"window_size", &window.size}, {"attempts", &window.attempts},
+            {"applied", &window.applied}, {"attempt_open", &window.is_attempt_open}, {"has_backward", &window.has_backward},
+            {"is_due", &window.is_due}, {"was_held", &window.was_held}, {"facts_open", &m_facts_open}};
 }
 
 StateBundle AcceleratorCore::progress() const {
@@ -92,8 +95,9 @@ StateBundle AcceleratorCore::progress() const {
     bundle.facts["last.loss_scale"] = list_of(facts.loss_scale);
     bundle.facts["last.growth_tracker"] = list_of(facts.growth_tracker);
     bundle.facts["last.loss_scale_after"] = list_of(facts.loss_scale_after);
+    bundle.facts["last.backoffs_left"] = list_of(facts.backoffs_left);
     bundle.facts["end_of_data"] = loaded_at_end_of_data || active_loaders->end_of_data();
-    const std::size_t losses = m_attempt_open ? m_losses.size() : 0;
+    const std::size_t losses = window.is_attempt_open ? window.losses.size() : 0;
     bundle.facts["losses"] = static_cast<std::int64_t>(losses);
     for (std::size_t i = 0; i < optimizers().size(); ++i) {
         PreparedOptimizerState& optimizer = *optimizers()[i];
@@ -103,7 +107,7 @@ StateBundle AcceleratorCore::progress() const {
     for (const auto& [name, parameter] : parameters_of(*this)) {
         if (parameter.grad().defined()) bundle.tensors.emplace_back(name, parameter.grad());
     }
-    for (std::size_t i = 0; i < losses; ++i) bundle.tensors.emplace_back(loss_name(i), m_losses[i]);
+    for (std::size_t i = 0; i < losses; ++i) bundle.tensors.emplace_back(loss_name(i), window.losses[i]);
     for (std::size_t i = 0; i < models().size(); ++i) {
         const PreparedModelState& model = *models()[i];
         for (std::size_t j = 0; model.is_saved && j < model.saved.size(); ++j) {
@@ -119,7 +123,7 @@ void AcceleratorCore::check_progress(const Checkpoint& checkpoint) const {
     check_facts(bundle, "", self.progress_places());
     check_facts(bundle, "last.", places_of(self.facts));
     for (const char* name : {"last.loss_scale", "last.loss_scale_after"}) (void)bundle.fact<std::vector<double>>(name);
-    (void)bundle.fact<std::vector<std::int64_t>>("last.growth_tracker");
+    for (const char* name : {"last.growth_tracker", "last.backoffs_left"}) (void)bundle.fact<std::vector<std::int64_t>>(name);
     (void)bundle.fact<std::int64_t>("next_number");
     (void)bundle.fact<bool>("end_of_data");
     const bool is_open = bundle.fact<bool>("attempt_open");
@@ -164,8 +168,10 @@ void AcceleratorCore::load_progress(const Checkpoint& checkpoint, std::vector<st
     facts.loss_scale = optional_of<double>(bundle, "last.loss_scale");
     facts.growth_tracker = optional_of<std::int64_t>(bundle, "last.growth_tracker");
     facts.loss_scale_after = optional_of<double>(bundle, "last.loss_scale_after");
+    facts.backoffs_left = optional_of<std::int64_t>(bundle, "last.backoffs_left");
+    sync_gradients = window.is_due && m_held == 0;
     if (checkpoint.gradient_accumulation_steps != accumulation_steps) {
-        m_micro_step = m_window_size = 0;
+        window.micro_step = window.size = 0;
         notices.push_back("The checkpoint accumulated " + std::to_string(checkpoint.gradient_accumulation_steps) +
                           " micro-batches, this Accelerator accumulates " + std::to_string(accumulation_steps) + ".");
     }
@@ -181,16 +187,20 @@ void AcceleratorCore::load_progress(const Checkpoint& checkpoint, std::vector<st
         const torch::Tensor* saved = bundle.tensor(name);
         parameter.mutable_grad() = saved ? torch::empty_like(parameter).copy_(*saved) : torch::Tensor();
     }
+    m_unscaled.clear();
     for (const auto& optimizer : optimizers()) {
         const auto gradients = optimizer->core->gradients();
-        if (factor != 1.0 && m_attempt_open && optimizer->stage == Stage::Ready && !gradients.empty()) {
+        if (optimizer->stage != Stage::Ready && optimizers().size() > 1) {
+            for (const auto& gradient : gradients) m_unscaled.insert(gradient.unsafeGetTensorImpl());
+        }
+        const bool is_scaled = window.is_attempt_open && optimizer->stage == Stage::Ready && !optimizer->holds_used_gradients;
+        if (factor != 1.0 && is_scaled && !gradients.empty()) {
             at::_foreach_mul_(gradients, factor);
         }
     }
-    m_losses.clear();
-    m_seen_losses.clear();
+    window.losses.clear();
     const auto losses = bundle.tensors.empty() ? 0 : bundle.fact<std::int64_t>("losses");
-    for (std::int64_t i = 0; i < losses; ++i) m_losses.push_back(bundle.tensor(loss_name(static_cast<std::size_t>(i)))->to(device));
+    for (std::int64_t i = 0; i < losses; ++i) window.losses.push_back(bundle.tensor(loss_name(static_cast<std::size_t>(i)))->to(device));
     for (std::size_t i = 0; i < models().size(); ++i) {
         PreparedModelState& model = *models()[i];
         model.is_saved = !model.buffers.empty() && bundle.tensor(saved_name(i, 0)) != nullptr;

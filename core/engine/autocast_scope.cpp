@@ -1,6 +1,11 @@
 #include "engine/autocast_scope.h"
 
 namespace mantissa {
+namespace {
+
+thread_local int open_blocks = 0;  // enabled ones, and those of mode `no`
+
+}  // namespace
 
 at::ScalarType autocast_dtype(Precision precision) {
     switch (precision) {
@@ -17,16 +22,21 @@ AutocastScope::AutocastScope(at::DeviceType device, at::ScalarType dtype, bool e
       m_previous_dtype(at::autocast::get_autocast_dtype(device)),
       m_previous_enabled(at::autocast::is_autocast_enabled(device)),
       m_previous_cache(at::autocast::is_autocast_cache_enabled()),
-      m_is_active(true) {
+      m_is_active(true),
+      m_is_block(enabled) {
     at::autocast::set_autocast_enabled(device, enabled);
     if (enabled) {
         at::autocast::set_autocast_dtype(device, dtype);
     }
     at::autocast::set_autocast_cache_enabled(cache);
     at::autocast::increment_nesting();
+    open_blocks += m_is_block ? 1 : 0;
 }
 
+AutocastScope::AutocastScope(BlockOnly /*tag*/) : m_is_block(true) { ++open_blocks; }
+
 AutocastScope::~AutocastScope() {
+    open_blocks -= m_is_block ? 1 : 0;
     if (!m_is_active) {
         return;
     }
@@ -40,5 +50,7 @@ AutocastScope::~AutocastScope() {
 }
 
 bool is_inside_autocast(at::DeviceType device) { return at::autocast::is_autocast_enabled(device); }
+
+bool is_inside_autocast_block(at::DeviceType device) { return open_blocks > 0 || is_inside_autocast(device); }
 
 }  // namespace mantissa

@@ -9,6 +9,9 @@
 namespace mantissa {
 namespace {
 
+constexpr double alarm_distance = 16;              // 2^4 above the floor
+constexpr double lowest_with_reciprocal = 0x1p-127;  // from 2^-128 down, 1/scale is infinite in fp32
+
 void require(bool holds, const char* field, double value, const char* allowed) {
     if (!holds) {
         throw EngineError({ErrorCode::BadPlan, std::string(field) + " is " + to_text(value), allowed});
@@ -40,10 +43,29 @@ bool LossScaleSchedule::would_collapse_on_overflow() const {
     return backed_off() < static_cast<float>(m_plan.floor);
 }
 
+bool LossScaleSchedule::is_low(float scale) const {
+    return scale < 1 || static_cast<double>(scale) <= alarm_distance * m_plan.floor;
+}
+
+std::int64_t LossScaleSchedule::backoffs_left() const {
+    if (m_plan.backoff_factor == 1) {
+        return 0;
+    }
+    const double lowest = m_plan.floor > 0 ? m_plan.floor : lowest_with_reciprocal;
+    // The powers of two of everyday factors come out whole; the small term is for the others' rounding.
+    const double steps = std::log2(m_scale / lowest) / -std::log2(m_plan.backoff_factor);
+    return steps < 0 ? 0 : static_cast<std::int64_t>(std::floor(steps + 1e-9));
+}
+
 void LossScaleSchedule::record(GradientFinding finding) {
+    const float before = m_scale;
+    m_is_alarming = false;
     if (finding == GradientFinding::Overflow) {
         m_is_collapsed = would_collapse_on_overflow();
         m_scale = m_is_collapsed ? static_cast<float>(m_plan.floor) : backed_off();
+        // A scale that begins low is told of at its first fall.
+        const bool was_high = !is_low(before) || before == static_cast<float>(m_plan.initial);
+        m_is_alarming = m_scale < before && is_low(m_scale) && was_high;
         m_growth_tracker = 0;
         return;
     }
@@ -66,7 +88,7 @@ void LossScaleSchedule::restore(const State& state) {
             static_cast<double>(state.growth_tracker), "the state is damaged");
     m_scale = static_cast<float>(state.scale);
     m_growth_tracker = state.growth_tracker;
-    m_is_collapsed = false;
+    m_is_collapsed = m_is_alarming = false;
 }
 
 }  // namespace mantissa

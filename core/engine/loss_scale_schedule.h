@@ -29,17 +29,23 @@ class LossScaleSchedule {
     /// True once an overflow wanted to go below the floor; false again after a finite step.
     [[nodiscard]] bool is_collapsed() const { return m_is_collapsed; }
     [[nodiscard]] bool would_collapse_on_overflow() const;
+    /// The last overflow took the scale below 1, or to within 2^4 of the floor, where it had not been: once in a descent.
+    [[nodiscard]] bool is_alarming() const { return m_is_alarming; }
+    /// Overflows that can still be answered by a lower scale. Without a floor: until its reciprocal leaves fp32.
+    [[nodiscard]] std::int64_t backoffs_left() const;
 
     [[nodiscard]] State state() const { return {m_scale, m_growth_tracker}; }
     void restore(const State& state);
 
   private:
     [[nodiscard]] float backed_off() const;
+    [[nodiscard]] bool is_low(float scale) const;
 
     LossScalePlan m_plan;
     float m_scale;
     std::int64_t m_growth_tracker = 0;
     bool m_is_collapsed = false;
+    bool m_is_alarming = false;
 };
 
 }  // namespace mantissa

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/engine_error.h"
+#include "engine/misuse.h"
 #include "engine/process_group.h"
 
 namespace mantissa {
@@ -185,6 +186,11 @@ void LoaderCore::load_state(const StateBundle& bundle) {
 std::optional<std::int64_t> PreparedLoader::length() const {
     const auto batches = m_core->source().batches();
     return batches ? std::optional(std::max<std::int64_t>(0, *batches - m_skip)) : std::nullopt;
+}
+
+LoaderCore& PreparedLoader::live() const {
+    if (!m_core) misuse::refuse_released("a loader");
+    return *m_core;
 }
 
 PreparedLoader skip_first_batches(const PreparedLoader& loader, std::int64_t batches) {

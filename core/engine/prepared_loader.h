@@ -110,9 +110,9 @@ class PreparedLoader {
     }
     [[nodiscard]] std::default_sentinel_t end() const { return {}; }
     /// The same without a range-for: first call of a pass is start_pass(); leave_pass() is for a pass that ends early.
-    void start_pass() { m_core->start_pass(m_skip); }
-    [[nodiscard]] std::optional<Batch> next() { return m_core->next(); }
-    void leave_pass() { m_core->leave_pass(); }
+    void start_pass() { live().start_pass(m_skip); }
+    [[nodiscard]] std::optional<Batch> next() { return live().next(); }
+    void leave_pass() { live().leave_pass(); }
 
     /// Of the next pass. Whole passes count it on from there.
     void set_epoch(std::int64_t epoch) { m_core->set_epoch(epoch); }
@@ -129,8 +129,12 @@ class PreparedLoader {
     [[nodiscard]] StateBundle state() const { return m_core->state(); }
     void load_state(const StateBundle& bundle) { m_core->load_state(bundle); }
     [[nodiscard]] const std::shared_ptr<LoaderCore>& core() const { return m_core; }
+    /// For free_memory: this handle lets go of the loader.
+    void release() { m_core.reset(); }
 
   private:
+    [[nodiscard]] LoaderCore& live() const;  // refuses after release()
+
     friend PreparedLoader skip_first_batches(const PreparedLoader& loader, std::int64_t batches);
 
     std::shared_ptr<LoaderCore> m_core;

@@ -21,6 +21,9 @@ struct StepFacts {
     bool found_inf = false;       // a gradient overflowed under the scaler
     bool skipped = false;         // no weight of at least one optimizer moved
     bool scale_collapsed = false;  // an overflow wanted to go below the floor
+    /// An overflow took the scale below 1, or to within 2^4 of its floor: said once in a descent, well before the floor.
+    bool scale_alarm = false;
+    std::optional<std::int64_t> backoffs_left;  // overflows that the scale can still answer by falling; empty without a scaler
 };
 
 }  // namespace mantissa

@@ -11,6 +11,14 @@ const IncidentRow* RunCase::first_incident(std::string_view kind) const {
     return found == incidents.end() ? nullptr : &*found;
 }
 
+const IncidentRow* RunCase::scale_collapse() const {
+    const auto& incidents = run.rows.incidents;
+    const auto found = std::find_if(incidents.begin(), incidents.end(), [](const IncidentRow& incident) {
+        return incident.kind == "scale_collapse" && incident.severity == "error";
+    });
+    return found == incidents.end() ? nullptr : &*found;
+}
+
 Case::Case(const ComparisonEvidence& evidence) : m_evidence(evidence) {
     for (const RunEvidence& run : evidence.runs) {
         m_runs.push_back({run, run_figures(run.rows.steps, run.plan.loss_scale_floor)});

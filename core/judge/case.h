@@ -20,6 +20,8 @@ struct RunCase {
     [[nodiscard]] bool emulated() const { return run.summary.support == Support::Emulated; }
     [[nodiscard]] bool finished() const { return run.summary.state == RunState::Finished; }
     [[nodiscard]] const IncidentRow* first_incident(std::string_view kind) const;
+    /// The scale at its floor with gradients that still overflow; the alarm on its way there is none.
+    [[nodiscard]] const IncidentRow* scale_collapse() const;
 };
 
 class Case {

@@ -56,7 +56,7 @@ bool pass_support(const Case& all, Precision mode, GateResult& result) {
 
 /// The step at which the scale wanted to go below its floor.
 std::optional<std::int64_t> collapse_step(const RunCase& one) {
-    if (const IncidentRow* incident = one.first_incident("scale_collapse")) return incident->step;
+    if (const IncidentRow* incident = one.scale_collapse()) return incident->step;
     return one.figures.first_floor_skip_step;
 }
 

@@ -102,7 +102,7 @@ std::vector<Finding> persistent_overflow(const Case& all) {
 std::vector<Finding> scale_collapse(const Case& all) {
     std::vector<Finding> findings;
     for (const RunCase& one : all.runs()) {
-        const IncidentRow* incident = one.first_incident("scale_collapse");
+        const IncidentRow* incident = one.scale_collapse();
         const auto step =
             incident != nullptr ? std::optional(incident->step) : one.figures.first_floor_skip_step;
         if (!step || !one.run.plan.loss_scale_floor) continue;

@@ -122,6 +122,7 @@ void IncidentReporter::after_step(const StepOutcome& outcome, const std::vector<
              nlohmann::json{{"scale", number_to_json(facts.loss_scale)}, {"floor", m_plan.loss_scale.floor}}
                  .dump()});
     }
+    if (facts.scale_alarm && !collapsed) report_alarm(facts);
     const bool bad = facts.nonfinite_loss || facts.nonfinite_grads > 0;
     // Under the scaler a gradient that overflows is a skip; without one it is a fault of its own.
     if (!facts.nonfinite_loss && facts.nonfinite_grads > 0 && !facts.loss_scale)
@@ -154,6 +155,13 @@ void IncidentReporter::report_birth(IncidentRow row, const Birth& birth) {
     row.detail_json = detail.dump();
     m_last_place = birth.place();
     record(std::move(row));
+}
+
+// Long before the floor: the scale is still on its way, and something can be done.
+void IncidentReporter::report_alarm(const StepFacts& facts) {
+    nlohmann::json detail{{"scale", number_to_json(facts.loss_scale_after)}, {"floor", m_plan.loss_scale.floor}};
+    if (facts.backoffs_left) detail["backoffs_left"] = *facts.backoffs_left;
+    record({0, facts.step, "unscale", "scale_collapse", "warning", "", "", "", detail.dump()});
 }
 
 void IncidentReporter::report_gradient(const StepOutcome& outcome, const Batch& batch) {
@@ -205,7 +213,9 @@ std::string IncidentReporter::first_nonfinite_parameter() {
 }
 
 void IncidentReporter::record(IncidentRow row) {
-    if (!m_seen.insert(row.kind + " " + place_of(row.module, row.op)).second) return;
+    // A warning of what is coming doesn't stand in for the fault itself.
+    const std::string what = row.kind == "scale_collapse" ? row.kind + " " + row.severity : row.kind;
+    if (!m_seen.insert(what + " " + place_of(row.module, row.op)).second) return;
     m_recorder.incident(std::move(row));
 }
 

@@ -41,6 +41,7 @@ class IncidentReporter : public BeforeUpdate {
     void report_birth(IncidentRow row, const Birth& birth);
     void report_gradient(const StepOutcome& outcome, const Batch& batch);
     void report_poisoned(std::int64_t step);
+    void report_alarm(const StepFacts& facts);
     void record(IncidentRow row);
     [[nodiscard]] std::string first_nonfinite_parameter();
 
@@ -48,7 +49,7 @@ class IncidentReporter : public BeforeUpdate {
     const RunPlan& m_plan;
     OnNonfinite m_on_nonfinite;  // as `compat` resolves it
     RunRecorder& m_recorder;
-    std::set<std::string> m_seen;  // kind + place
+    std::set<std::string> m_seen;  // kind (a scale's with its severity) + place
     std::string m_last_place;
     int m_looks_left = 8, m_hidden_looks_left = 4;
     bool m_poisoned = false;

@@ -55,6 +55,81 @@ TEST(Prepare, returns_a_tuple_in_the_order_of_the_arguments_and_one_object_bare)
     EXPECT_EQ(raw, nullptr);
 }
 
+TEST(Prepare, one_object_is_prepared_once) {
+    Accelerator accelerator(plain());
+    auto raw = small_model();
+    auto copy = raw;
+    auto optimizer_core = sgd(raw->parameters());
+    auto second_handle = Optimizer(optimizer_core.core());
+    auto model = accelerator.prepare(std::move(raw)), again = accelerator.prepare(std::move(copy));
+    EXPECT_EQ(model.unwrap(), again.unwrap());
+    auto optimizer = accelerator.prepare(std::move(optimizer_core)), same = accelerator.prepare(std::move(second_handle));
+    auto third = accelerator.prepare(std::move(same));
+    EXPECT_EQ(&optimizer.state(), &third.state());
+    accelerator.backward(model(torch::full({1}, 2.0)).sum());
+    optimizer.step();  // the only one that has to: the attempt is complete
+    EXPECT_EQ(accelerator.last_step().grad_norm, 2);
+    EXPECT_EQ(&same.state(), &optimizer.state());  // a handle that was moved from is as good
+}
+
+// Upstream needs two passes; here a scheduler finds its optimizer when it moves.
+TEST(Prepare, a_scheduler_may_stand_before_its_optimizer) {
+    auto options = plain(Precision::Fp16);
+    options.on_nonfinite = OnNonfinite::Skip;
+    Accelerator accelerator(options);
+    auto p = torch::ones({1}, torch::requires_grad()), q = torch::ones({1}, torch::requires_grad());
+    auto raw_p = sgd({p}, {.learning_rate = 0.1}), raw_q = sgd({q}, {.learning_rate = 0.1});
+    auto raw_of_q = harmonic(raw_q), raw_of_p = harmonic(raw_p);
+    auto [of_q, of_p, optimizer_p, optimizer_q] =
+        accelerator.prepare(std::move(raw_of_q), std::move(raw_of_p), std::move(raw_p), std::move(raw_q));
+    accelerator.backward((p * 1e38).sum() + (q * 2).sum());  // p's scaled gradient overflows
+    optimizer_p.step();
+    optimizer_q.step();
+    of_p.step();
+    of_q.step();
+    EXPECT_EQ(of_p.learning_rate(), 0.1);  // held: its own optimizer skipped
+    EXPECT_EQ(of_q.learning_rate(), 0.05);
+}
+
+TEST(Prepare, a_scheduler_may_go_its_own_way) {
+    auto options = plain();
+    options.gradient_accumulation_steps = 2;
+    options.step_scheduler_with_optimizer = false;
+    Accelerator accelerator(options);
+    auto raw = sgd({torch::ones({1}, torch::requires_grad())}, {.learning_rate = 0.1});
+    auto raw_scheduler = harmonic(raw);
+    auto [optimizer, scheduler] = accelerator.prepare(std::move(raw), std::move(raw_scheduler));
+    accelerator.accumulate();
+    scheduler.step();
+    EXPECT_EQ(scheduler.learning_rate(), 0.05);
+}
+
+TEST(Prepare, placement_is_chosen_per_object) {
+    Accelerator accelerator(plain());
+    auto far = std::make_shared<SmallModel>(torch::ones({1}, at::kMeta));
+    auto [model, optimizer] = accelerator.prepare({false, true}, std::move(far), sgd({torch::ones({1}, torch::requires_grad())}));
+    EXPECT_TRUE(model.parameters().at(0).is_meta());
+    EXPECT_TRUE(model(torch::ones({1}, at::kMeta)).is_meta());  // its batches belong where it is
+    EXPECT_THAT(message_of([&, &of = model] { of(torch::ones({1})); }), HasSubstr("argument 1"));
+}
+
+TEST(Prepare, a_model_for_evaluation_may_be_half_and_keeps_nothing) {
+    Accelerator accelerator(plain(Precision::Fp16));
+    torch::nn::BatchNorm1d norm(2);
+    norm->to(at::kHalf);
+    auto evaluated = accelerator.prepare_for_evaluation(std::move(norm));
+    evaluated->eval();
+    EXPECT_EQ(evaluated(torch::ones({2, 2}, at::kHalf)).scalar_type(), at::kFloat);
+    EXPECT_EQ(evaluated.parameters().at(0).scalar_type(), at::kHalf);
+}
+
+TEST(Prepare, a_model_in_a_unique_ptr_becomes_a_shared_one) {
+    Accelerator accelerator(plain());
+    auto model = accelerator.prepare(std::make_unique<SmallModel>(torch::full({1}, 3.0)));
+    static_assert(std::is_same_v<decltype(model), PreparedModel<std::shared_ptr<SmallModel>>>);
+    EXPECT_EQ(value(model(torch::full({1}, 2.0))), 6);
+}
+
 TEST(Prepare, moved_from_objects_are_refused_with_a_sentence) {
     Accelerator accelerator(plain());
     auto model = small_model();
@@ -233,6 +308,50 @@ TEST(Step, optimizers_may_take_turns) {
     EXPECT_EQ(accelerator.loss_scale_state()->scale, 8);  // grown once, after two iterations
     EXPECT_FLOAT_EQ(static_cast<float>(value(p)), 0.9F);
     EXPECT_FLOAT_EQ(static_cast<float>(value(q)), 0.9F);
+}
+
+// fp16 without a scaler: gradients come as they are, an overflow is rule 12's, and a saved scale is not taken up in silence.
+TEST(Scaler, may_be_switched_off) {
+    auto options = plain(Precision::Fp16);
+    options.loss_scale_enabled = false;
+    Accelerator accelerator(options);
+    auto weight = torch::ones({1}, torch::requires_grad());
+    auto optimizer = accelerator.prepare(sgd({weight}, {.learning_rate = 0.1}));
+    EXPECT_FALSE(accelerator.loss_scale_state().has_value());
+    accelerator.backward((weight * 2).sum());
+    EXPECT_EQ(value(weight.grad()), 2);
+    optimizer.step();
+    EXPECT_FALSE(accelerator.last_step().loss_scale.has_value());
+    EXPECT_FALSE(accelerator.last_step().backoffs_left.has_value());
+    optimizer.zero_grad();
+    accelerator.backward((weight * infinity).sum());
+    EXPECT_THROW(optimizer.step(), NonFinite);
+    EXPECT_THAT(message_of([&] { accelerator.restore_loss_scale({}); }), HasSubstr("loss scaler is switched off"));
+}
+
+// Well before the floor of 2^-14: at the 17th overflow from 2^16, with 13 more to go.
+TEST(Scaler, tells_of_a_falling_scale_long_before_its_floor) {
+    auto options = plain(Precision::Fp16);
+    options.on_nonfinite = OnNonfinite::Skip;
+    Accelerator accelerator(options);
+    auto weight = torch::ones({1}, torch::requires_grad());
+    auto optimizer = accelerator.prepare(sgd({weight}));
+    std::vector<std::int64_t> alarms;
+    while (!accelerator.last_step().scale_collapsed) {
+        torch::Tensor hooked = weight * 1.0;
+        hooked.register_hook([](const torch::Tensor& incoming) { return torch::full_like(incoming, infinity); });
+        optimizer.zero_grad();
+        accelerator.backward(hooked.sum());
+        optimizer.step();
+        const StepFacts& facts = accelerator.last_step();
+        if (!facts.scale_alarm) continue;
+        alarms.push_back(facts.step);
+        EXPECT_EQ(facts.loss_scale_after, 0.5);
+        EXPECT_EQ(facts.backoffs_left, 13);
+    }
+    EXPECT_THAT(alarms, ::testing::ElementsAre(16));
+    EXPECT_EQ(accelerator.last_step().step, 30);
+    EXPECT_EQ(accelerator.last_step().backoffs_left, 0);
 }
 
 TEST(Options, compat_stands_for_all_that_upstream_does_otherwise) {

@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <stdexcept>
+#include <unordered_map>
+#include <variant>
 
 #include "small_model.h"
 
@@ -81,6 +84,114 @@ TEST(Autocast, a_forward_without_grad_does_not_cut_the_next_one) {
     EXPECT_TRUE(output.requires_grad());
     output.sum().backward();
     EXPECT_TRUE(model.unwrap()->weight.grad().defined());
+}
+
+// Override: an island inside autocast, a block in it, and every way back.
+TEST(Autocast, blocks_are_overridden_and_restored_when_nested) {
+    const Accelerator accelerator({.mixed_precision = Precision::Bf16});
+    const auto dtype_of_product = [] { return at::mm(torch::ones({1, 1}), torch::ones({1, 1})).scalar_type(); };
+    {
+        const auto amp = accelerator.autocast();
+        EXPECT_EQ(dtype_of_product(), at::kBFloat16);
+        {
+            const auto island = accelerator.autocast({.enabled = false});
+            EXPECT_EQ(dtype_of_product(), at::kFloat);
+            {
+                const auto again = accelerator.autocast({.cache_enabled = false});
+                EXPECT_EQ(dtype_of_product(), at::kBFloat16);
+                EXPECT_FALSE(at::autocast::is_autocast_cache_enabled());
+                const auto inherits = accelerator.autocast();
+                EXPECT_FALSE(at::autocast::is_autocast_cache_enabled());
+            }
+            EXPECT_TRUE(at::autocast::is_autocast_cache_enabled());
+            EXPECT_EQ(dtype_of_product(), at::kFloat);
+        }
+        const auto same = accelerator.autocast({.dtype = at::kFloat});
+        EXPECT_EQ(dtype_of_product(), at::kFloat);
+    }
+    EXPECT_EQ(dtype_of_product(), at::kFloat);
+    EXPECT_THROW(static_cast<void>(accelerator.autocast({.dtype = at::kHalf})), EngineError);
+}
+
+// Without the cache a changed weight is seen within one block (measured with torch: 2 instead of a stale 1).
+TEST(Autocast, the_cache_switch) {
+    const Accelerator accelerator({.mixed_precision = Precision::Bf16});
+    auto weight = torch::ones({1, 1}, torch::requires_grad());
+    const auto block = accelerator.autocast({.cache_enabled = false});
+    EXPECT_EQ(value(at::linear(torch::ones({1, 1}), weight)), 1);
+    {
+        const torch::NoGradGuard no_grad;
+        weight.add_(1);
+    }
+    EXPECT_EQ(value(at::linear(torch::ones({1, 1}), weight)), 2);
+}
+
+struct Deep : torch::nn::Module {
+    using Outputs = std::tuple<std::vector<std::map<std::string, torch::Tensor>>, std::unordered_map<int, std::optional<torch::Tensor>>,
+                               std::pair<torch::Tensor, int>, std::array<torch::Tensor, 2>, std::variant<int, torch::Tensor>,
+                               std::vector<std::tuple<std::vector<torch::Tensor>>>, c10::IValue>;
+    Outputs forward(const torch::Tensor& input) {
+        const torch::Tensor half = input.to(at::kHalf), wide = input.to(at::kDouble);
+        c10::impl::GenericDict dict(c10::StringType::get(), c10::TensorType::get());
+        dict.insert("inner", half);
+        return {{{{"a", half}}}, {{1, half}, {2, std::nullopt}}, {half, 7}, {half, wide}, half, {{{half, wide}}},
+                c10::ivalue::Tuple::create({half, c10::List<torch::Tensor>({half, wide}), dict, 3})};
+    }
+};
+
+TEST(Autocast, outputs_are_fp32_however_deep_they_lie) {
+    Accelerator accelerator({.mixed_precision = Precision::Fp16});
+    auto model = accelerator.prepare(std::make_shared<Deep>());
+    const auto [maps, table, pair, array, either, nested, script] = model(torch::ones({1}));
+    EXPECT_EQ(maps.at(0).at("a").scalar_type(), at::kFloat);
+    EXPECT_EQ(table.at(1)->scalar_type(), at::kFloat);
+    EXPECT_FALSE(table.at(2).has_value());
+    EXPECT_EQ(pair.first.scalar_type(), at::kFloat);
+    EXPECT_EQ(pair.second, 7);
+    EXPECT_EQ(array[0].scalar_type(), at::kFloat);
+    EXPECT_EQ(array[1].scalar_type(), at::kDouble);
+    EXPECT_EQ(std::get<torch::Tensor>(either).scalar_type(), at::kFloat);
+    EXPECT_EQ(std::get<0>(nested.at(0)).at(0).scalar_type(), at::kFloat);
+    EXPECT_EQ(std::get<0>(nested.at(0)).at(1).scalar_type(), at::kDouble);
+    const auto& elements = script.toTupleRef().elements();
+    EXPECT_EQ(elements[0].toTensor().scalar_type(), at::kFloat);
+    EXPECT_EQ(elements[1].toTensorVector().at(0).scalar_type(), at::kFloat);
+    EXPECT_EQ(elements[1].toTensorVector().at(1).scalar_type(), at::kDouble);
+    EXPECT_EQ(elements[2].toGenericDict().at("inner").toTensor().scalar_type(), at::kFloat);
+    EXPECT_EQ(elements[3].toInt(), 3);
+}
+
+TEST(Autocast, outputs_may_stay_half) {
+    Accelerator accelerator({.mixed_precision = Precision::Fp16, .keep_half_outputs = true});
+    auto model = accelerator.prepare(std::make_shared<Deep>());
+    EXPECT_EQ(std::get<2>(model(torch::ones({1}))).first.scalar_type(), at::kHalf);
+}
+
+struct WithAnotherMethod : torch::nn::Module {
+    WithAnotherMethod() : layer(register_module("layer", torch::nn::Linear(2, 2))) {}
+    torch::Tensor forward(const torch::Tensor& input) { return seen = layer(input); }
+    torch::Tensor encode(const torch::Tensor& input) { return layer(input); }
+    torch::nn::Linear layer;
+    torch::Tensor seen;
+};
+
+TEST(Autocast, only_the_forward_of_a_prepared_model_is_wrapped) {
+    Accelerator accelerator({.mixed_precision = Precision::Bf16});
+    auto model = accelerator.prepare(std::make_shared<WithAnotherMethod>());
+    EXPECT_EQ(model->forward(torch::ones({1, 2})).scalar_type(), at::kFloat);  // `->` doesn't leave the mode
+    EXPECT_EQ(model.unwrap()->seen.scalar_type(), at::kBFloat16);
+    EXPECT_EQ(model.unwrap()->encode(torch::ones({1, 2})).scalar_type(), at::kFloat);
+    {
+        const auto amp = accelerator.autocast();
+        EXPECT_EQ(model.unwrap()->encode(torch::ones({1, 2})).scalar_type(), at::kBFloat16);
+    }
+    auto wrapped = accelerator.unwrap_model(model);
+    wrapped(torch::ones({1, 2}));
+    EXPECT_EQ(model.unwrap()->seen.scalar_type(), at::kBFloat16);
+    auto bare = accelerator.unwrap_model<false>(model);
+    static_assert(std::is_same_v<decltype(bare), std::shared_ptr<WithAnotherMethod>>);
+    bare->forward(torch::ones({1, 2}));
+    EXPECT_EQ(bare->seen.scalar_type(), at::kFloat);
 }
 
 struct ManyOutputs : torch::nn::Module {

@@ -1,5 +1,6 @@
 #include "engine/loss_scale_schedule.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -119,6 +120,44 @@ TEST(LossScaleSchedule, refuses_values_that_make_no_sense_and_names_them) {
     EXPECT_EQ(message({.growth_interval = 0}), "loss_scale.growth_interval is 0");
     EXPECT_EQ(message({.initial = 1, .floor = 2}), "loss_scale.floor is 2");
     EXPECT_EQ(message({.floor = -1}), "loss_scale.floor is -1");
+}
+
+std::vector<double> alarms_of(const LossScalePlan& plan, int overflows) {
+    LossScaleSchedule schedule(plan);
+    std::vector<double> scales;
+    for (int i = 0; i < overflows; ++i) {
+        schedule.record(GradientFinding::Overflow);
+        if (schedule.is_alarming()) scales.push_back(schedule.scale());
+    }
+    return scales;
+}
+
+TEST(LossScaleSchedule, an_alarm_comes_once_in_a_descent) {
+    using ::testing::ElementsAre;
+    EXPECT_THAT(alarms_of({.initial = 65536}, 40), ElementsAre(0.5));
+    EXPECT_THAT(alarms_of({.initial = 65536, .floor = 0}, 200), ElementsAre(0.5));          // also where nothing stops it
+    EXPECT_THAT(alarms_of({.initial = 65536, .floor = 128}, 40), ElementsAre(2048));        // 2^4 above the floor
+    EXPECT_THAT(alarms_of({.initial = 0.25}, 40), ElementsAre(0.125));                      // begins low: at its first fall
+    EXPECT_THAT(alarms_of({.initial = 4, .backoff_factor = 0.001}, 40), ElementsAre(0.004F));
+    EXPECT_THAT(alarms_of({.initial = 4, .backoff_factor = 1}, 40), ElementsAre());         // a fixed scale
+}
+
+TEST(LossScaleSchedule, an_alarm_is_given_again_after_a_recovery) {
+    LossScaleSchedule schedule({.initial = 2, .growth_interval = 1});
+    std::vector<bool> alarms;
+    for (const auto finding : {GradientFinding::Overflow, GradientFinding::Overflow, GradientFinding::Overflow,
+                               GradientFinding::Finite, GradientFinding::Finite, GradientFinding::Overflow}) {
+        schedule.record(finding);
+        alarms.push_back(schedule.is_alarming());
+    }
+    EXPECT_THAT(alarms, ::testing::ElementsAre(false, true, false, false, false, true));
+}
+
+TEST(LossScaleSchedule, counts_the_overflows_it_can_still_answer) {
+    EXPECT_EQ(LossScaleSchedule({.initial = 65536}).backoffs_left(), 30);
+    EXPECT_EQ(LossScaleSchedule({.initial = 65536, .floor = 0}).backoffs_left(), 143);  // to 2^-127, the last finite reciprocal
+    EXPECT_EQ(LossScaleSchedule({.initial = 100, .backoff_factor = 0.1, .floor = 1}).backoffs_left(), 2);
+    EXPECT_EQ(LossScaleSchedule({.initial = 1, .backoff_factor = 1}).backoffs_left(), 0);
 }
 
 }  // namespace

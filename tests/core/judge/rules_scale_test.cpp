@@ -101,6 +101,22 @@ TEST(ScaleCollapse, ASkipAtTheFloorCountsOneAboveItDoesNot) {
     EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("next"), "low_floor");
 }
 
+TEST(ScaleCollapse, AnAlarmOnTheWayDownIsNotTheCollapse) {
+    ComparisonEvidence evidence = healthy_comparison();
+    IncidentRow alarm;
+    alarm.step = 16;
+    alarm.kind = "scale_collapse";
+    alarm.severity = "warning";
+    evidence.runs[1].rows.incidents.push_back(alarm);
+    EXPECT_TRUE(findings_of(evidence, "scale_collapse").empty());
+    IncidentRow collapse = alarm;
+    collapse.step = 30;
+    collapse.severity = "error";
+    evidence.runs[1].rows.incidents.push_back(collapse);
+    ASSERT_EQ(findings_of(evidence, "scale_collapse").size(), 1u);
+    EXPECT_EQ(findings_of(evidence, "scale_collapse")[0].values.at("step"), "30");
+}
+
 TEST(ScaleCollapse, AFloorAboveOneIsToldAsTheReason) {
     ComparisonEvidence evidence = healthy_comparison();
     evidence.runs[1].plan.loss_scale_floor = std::ldexp(1.0, 16);

@@ -51,8 +51,14 @@ TEST_F(Training, CancerOverflowsInFp16AtEveryStep) {
     EXPECT_EQ(overflow[0].step, 0);
     EXPECT_EQ(overflow[0].module, "square");
     EXPECT_EQ(overflow[0].op, "mul");
-    // The floor holds the scale, and says so once.
-    EXPECT_EQ(run.incidents("scale_collapse").size(), 1u);
+    // The alarm comes when the scale falls below 1, the fault when the floor has to hold it; each once.
+    const auto scale = run.incidents("scale_collapse");
+    ASSERT_EQ(scale.size(), 2u);
+    EXPECT_EQ(scale[0].severity, "warning");
+    EXPECT_EQ(scale[0].step, 16);
+    EXPECT_EQ(scale[0].detail_json, R"({"backoffs_left":13,"floor":6.103515625e-05,"scale":0.5})");
+    EXPECT_EQ(scale[1].severity, "error");
+    EXPECT_EQ(scale[1].step, 30);
     EXPECT_EQ(*run.rows.steps.back().loss_scale, std::ldexp(1.0, -14));
     EXPECT_TRUE(run.incidents("weights_poisoned").empty());
 }
