@@ -98,6 +98,7 @@ void LossScaler::record(GradientFinding finding) {
 
 void LossScaler::restore(const LossScaleSchedule::State& state) {
     m_schedule.restore(state);
+    m_has_scaled = true;  // the gradients of an open window may come with it
     renew_tensors();
 }
 
