@@ -158,6 +158,9 @@ void AcceleratorCore::step(PreparedOptimizerState& optimizer) {
         optimizer.skipped = false;
         return;
     }
+    if (islands) {
+        islands->refuse_unmatched();
+    }
     end_window(optimizer, true);
     const bool is_refused = options.on_nonfinite != OnNonfinite::Mark && is_bad(optimizer);
     optimizer.skipped = optimizer.found_inf || is_refused;

@@ -60,6 +60,9 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
     if (chosen.precision == Precision::Fp16 && options.loss_scale_enabled) {
         scaler.emplace(options.loss_scale, device);
     }
+    if (!options.fp32_islands.empty()) {
+        islands = std::make_unique<Fp32Islands>(options.fp32_islands);
+    }
     fix_process_precision(chosen.precision);
     precision = chosen.precision;
     precision_source = chosen.source;
@@ -137,10 +140,10 @@ void AcceleratorCore::make_addable() {
 
 AutocastScope AcceleratorCore::autocast_of_forward() const {
     if (precision == Precision::No) {
-        return {};
+        return AutocastScope::only_islands(islands.get());
     }
     const bool cache = options.autocast_cache && at::autocast::is_autocast_cache_enabled();
-    return {device.type(), autocast_dtype(precision), true, cache};
+    return {device.type(), autocast_dtype(precision), true, cache, islands.get()};
 }
 
 AutocastScope AcceleratorCore::autocast(const AutocastOptions& override) const {
@@ -153,10 +156,10 @@ AutocastScope AcceleratorCore::autocast(const AutocastOptions& override) const {
                            "leave dtype unset, or use kFloat for an fp32 island; another mode wants a fresh process"});
     }
     if (precision == Precision::No) {
-        return is_island ? AutocastScope() : AutocastScope::without_cast();
+        return is_island ? AutocastScope() : AutocastScope::without_cast(islands.get());
     }
     const bool cache = override.cache_enabled.value_or(options.autocast_cache && at::autocast::is_autocast_cache_enabled());
-    return {device.type(), autocast_dtype(precision), !is_island, cache};
+    return {device.type(), autocast_dtype(precision), !is_island, cache, islands.get()};
 }
 
 void AcceleratorCore::check_argument(const torch::Tensor& argument, int position, const PreparedModelState& model) const {

@@ -74,6 +74,7 @@ class AcceleratorCore {
     torch::Device device = torch::kCPU;
     std::int64_t accumulation_steps = 1;
     std::optional<LossScaler> scaler;
+    std::unique_ptr<Fp32Islands> islands;  // empty: none
     PreparedObjects prepared;
     std::shared_ptr<TrackerSet> trackers;  // empty: none were asked for
     WindowProgress window;

@@ -39,6 +39,7 @@ struct AcceleratorOptions {
     bool even_batches = true;                 // ranks see equally many batches: the last ones wrap to the start
     bool device_placement = true;             // prepare() moves models and batches to the device
     bool autocast_cache = true;
+    std::vector<std::string> fp32_islands = {};  // path, path.op, aten::op (engine/fp32_islands.h)
     bool keep_half_outputs = false;           // outputs of a prepared forward stay fp16/bf16 (upstream makes them fp32)
     std::shared_ptr<ProcessGroup> processes = {};  // empty: this process alone
     ProjectOptions project = {};

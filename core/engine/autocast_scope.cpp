@@ -17,7 +17,8 @@ at::ScalarType autocast_dtype(Precision precision) {
     return at::kFloat;
 }
 
-AutocastScope::AutocastScope(at::DeviceType device, at::ScalarType dtype, bool enabled, bool cache)
+AutocastScope::AutocastScope(at::DeviceType device, at::ScalarType dtype, bool enabled, bool cache,
+                             const Fp32Islands* islands)
     : m_device(device),
       m_previous_dtype(at::autocast::get_autocast_dtype(device)),
       m_previous_enabled(at::autocast::is_autocast_enabled(device)),
@@ -31,9 +32,17 @@ AutocastScope::AutocastScope(at::DeviceType device, at::ScalarType dtype, bool e
     at::autocast::set_autocast_cache_enabled(cache);
     at::autocast::increment_nesting();
     open_blocks += m_is_block ? 1 : 0;
+    if (islands != nullptr) {
+        m_islands.emplace(*islands);
+    }
 }
 
-AutocastScope::AutocastScope(BlockOnly /*tag*/) : m_is_block(true) { ++open_blocks; }
+AutocastScope::AutocastScope(bool is_block, const Fp32Islands* islands) : m_is_block(is_block) {
+    open_blocks += m_is_block ? 1 : 0;
+    if (islands != nullptr) {
+        m_islands.emplace(*islands);
+    }
+}
 
 AutocastScope::~AutocastScope() {
     open_blocks -= m_is_block ? 1 : 0;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/precision.h"
+#include "engine/fp32_islands.h"
 #include "torch_pch.h"
 
 namespace mantissa {
@@ -23,7 +24,8 @@ class [[nodiscard]] AutocastScope {
     /// Leaves everything as it is.
     AutocastScope() = default;
     /// `enabled` false is an fp32 island. `cache` keeps casts of weights until the outermost scope ends.
-    AutocastScope(at::DeviceType device, at::ScalarType dtype, bool enabled = true, bool cache = true);
+    AutocastScope(at::DeviceType device, at::ScalarType dtype, bool enabled = true, bool cache = true,
+                  const Fp32Islands* islands = nullptr);
     ~AutocastScope();
     AutocastScope(const AutocastScope&) = delete;
     AutocastScope& operator=(const AutocastScope&) = delete;
@@ -32,11 +34,12 @@ class [[nodiscard]] AutocastScope {
     static AutocastScope fp32_island(at::DeviceType device) { return {device, at::kFloat, false}; }
     /// The block of mode `no`: nothing is cast, but what is refused inside autocast is refused here too, so that a program which
     /// runs in one mode runs in all.
-    static AutocastScope without_cast() { return AutocastScope(BlockOnly{}); }
+    static AutocastScope without_cast(const Fp32Islands* islands = nullptr) { return {true, islands}; }
+    /// A forward in mode `no`: a half that the model makes by itself is cast in its islands too.
+    static AutocastScope only_islands(const Fp32Islands* islands) { return {false, islands}; }
 
   private:
-    struct BlockOnly {};
-    explicit AutocastScope(BlockOnly /*tag*/);
+    AutocastScope(bool is_block, const Fp32Islands* islands);
 
     at::DeviceType m_device = at::kCPU;
     at::ScalarType m_previous_dtype = at::kBFloat16;
@@ -44,6 +47,7 @@ class [[nodiscard]] AutocastScope {
     bool m_previous_cache = true;
     bool m_is_active = false;
     bool m_is_block = false;
+    std::optional<IslandScope> m_islands;
 };
 
 /// True where operations of this device are cast.

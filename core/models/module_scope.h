@@ -1,11 +1,11 @@
 #pragma once
-// Names of places in a model: a layer holds a ModuleScope while it computes, and tells the watcher of this
-// thread its output. Used by the trial (headroom), by incidents (who made the first bad value) and by errors
-// (which layer refused). Threads: path and watcher are per thread; without a watcher the cost is two pointer
-// writes a layer.
+// What a model tells about its named places: a layer tells the watcher of this thread its output. Used by the
+// trial (headroom) and by incidents (who made the first bad value). Threads: the watcher is per thread;
+// without one the cost is a pointer read a layer.
 #include <string>
 #include <vector>
 
+#include "engine/module_scope.h"
 #include "torch_pch.h"
 
 namespace mantissa {
@@ -33,23 +33,5 @@ class WatchScope {
 };
 
 [[nodiscard]] OutputWatch* current_watch();
-
-/// `path` must outlive the scope (a member of the layer). Leaving by an exception keeps the innermost path
-/// for `module_of_last_failure`.
-class ModuleScope {
-  public:
-    explicit ModuleScope(const std::string& path);
-    ~ModuleScope();
-    ModuleScope(const ModuleScope&) = delete;
-    ModuleScope& operator=(const ModuleScope&) = delete;
-
-    [[nodiscard]] static const std::string& current();  // empty outside of all modules
-    [[nodiscard]] static std::string module_of_last_failure();
-    static void forget_last_failure();
-
-  private:
-    const std::string* m_previous;
-    int m_exceptions;
-};
 
 }  // namespace mantissa

@@ -139,8 +139,7 @@ struct RunPlan {
     TrainingPlan training;
     LossScalePlan loss_scale;
     EvaluationPlan evaluation;
-    std::vector<std::string>
-        fp32_islands;  // module paths of our models; path.op and aten::op refused as not built yet
+    std::vector<std::string> fp32_islands;  // path, path.op or aten::op
     OnNonfinite on_nonfinite = OnNonfinite::Stop;
     bool allow_emulated = false;
     CpuHalf cpu_half = CpuHalf::Torch;

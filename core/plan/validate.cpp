@@ -31,6 +31,25 @@ class Issues {
     const RunPlan& m_plan;
 };
 
+// Which operations run only the first step can tell: the engine refuses there what matched nothing.
+void check_islands(const RunPlan& plan, const catalogue::ModelEntry& model, Issues& issues) {
+    const auto is_module = [&model](const std::string& path) {
+        return std::find(model.modules.begin(), model.modules.end(), path) != model.modules.end();
+    };
+    for (const std::string& island : plan.fp32_islands) {
+        const auto dot = island.rfind('.');
+        const bool names_an_op = (island.starts_with("aten::") && island.size() > 6) ||
+                                 (dot != std::string::npos && dot + 1 < island.size() && is_module(island.substr(0, dot)));
+        if (is_module(island) || names_an_op) continue;
+        const std::vector<std::string> nearest = nearest_names(island, model.modules);
+        issues.found.push_back(
+            {"fp32_islands",
+             {ErrorCode::BadPlan, "fp32_islands names \"" + island + "\", which " + model.id + " has not",
+              (nearest.empty() ? "" : "did you mean " + join_names(nearest) + "? ") +
+                  "its modules are: " + join_names(model.modules)}});
+    }
+}
+
 void check_model_and_data(const RunPlan& plan, Issues& issues) {
     const catalogue::ModelEntry* model = catalogue::find_model(plan.model.name);
     if (!model) return issues.bad("model.name", "", "use one of: " + join_names(catalogue::model_ids()));
@@ -43,24 +62,7 @@ void check_model_and_data(const RunPlan& plan, Issues& issues) {
     if (std::find(takes.begin(), takes.end(), plan.dataset.name) == takes.end())
         issues.bad("dataset.name", ", which the model " + model->id + " can't take",
                    "it takes: " + join_names(takes));
-    for (const std::string& island : plan.fp32_islands) {
-        if (std::find(model->modules.begin(), model->modules.end(), island) != model->modules.end()) continue;
-        const auto dot = island.rfind('.');
-        const bool names_an_op =
-            island.starts_with("aten::") ||
-            (dot != std::string::npos && std::find(model->modules.begin(), model->modules.end(),
-                                                   island.substr(0, dot)) != model->modules.end());
-        if (names_an_op)
-            issues.found.push_back(
-                {"fp32_islands",
-                 {ErrorCode::NotBuilt, "fp32_islands names the operation \"" + island + "\": not built yet",
-                  "name a module of " + model->id + ": " + join_names(model->modules)}});
-        else
-            issues.found.push_back({"fp32_islands",
-                                    {ErrorCode::BadPlan,
-                                     "fp32_islands names \"" + island + "\", which " + model->id + " has not",
-                                     "its modules are: " + join_names(model->modules)}});
-    }
+    check_islands(plan, *model, issues);
 }
 
 // A warm-up that the run doesn't outlast never reaches its learning rate.

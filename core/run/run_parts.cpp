@@ -1,5 +1,6 @@
 #include "run/run_parts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
@@ -8,6 +9,7 @@
 #include "data/tensor_hash.h"
 #include "engine/parameter_groups.h"
 #include "models/model_registry.h"
+#include "plan/nearest.h"
 #include "plan/plan_json.h"
 
 namespace mantissa {
@@ -52,6 +54,33 @@ Result<void> refuse_unbuilt(const RunPlan& plan) {
     return {};
 }
 
+// Modules of ours run as islands by themselves, which costs nothing per op; what is left are operations.
+Result<std::vector<std::string>> set_islands(Model& model, const std::vector<std::string>& islands) {
+    const std::vector<std::string> known = model.paths();
+    const auto is_path = [&known](const std::string& name) {
+        return std::find(known.begin(), known.end(), name) != known.end();
+    };
+    std::vector<std::string> paths, ops;
+    for (std::size_t i = 0; i < islands.size(); ++i) {
+        const std::string parent = islands[i].substr(0, islands[i].rfind('.'));
+        if (is_path(islands[i])) {
+            paths.push_back(islands[i]);
+        } else if (islands[i].starts_with("aten::") || is_path(parent)) {
+            ops.push_back(islands[i]);
+        } else {
+            const std::vector<std::string> nearest = nearest_names(islands[i], known);
+            return Error{ErrorCode::BadPlan,
+                         "fp32_islands[" + std::to_string(i) + "] is \"" + islands[i] + "\", but model " +
+                             model.name() + " has no module of that path",
+                         nearest.empty() ? "its modules are " + join_names(known)
+                                         : "did you mean " + join_names(nearest) +
+                                               "? Its modules are " + join_names(known)};
+        }
+    }
+    if (const Result<void> set = model.set_fp32_islands(paths); !set) return set.error();
+    return ops;
+}
+
 }  // namespace
 
 Result<DeviceChoice> choose_run_device(const RunPlan& plan) {
@@ -71,8 +100,8 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
     Result<std::shared_ptr<Model>> model =
         make_model(plan.model, dataset->width(), dataset->classes, plan.training.seed);
     if (!model) return model.error();
-    if (const Result<void> islands = (*model)->set_fp32_islands(plan.fp32_islands); !islands)
-        return islands.error();
+    Result<std::vector<std::string>> op_islands = set_islands(**model, plan.fp32_islands);
+    if (!op_islands) return op_islands.error();
 
     const std::int64_t steps = planned_steps(plan.training, split->training.size(0));
     const SampleOrder order(split->training, plan.training.seed);
@@ -82,6 +111,7 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
 
     AcceleratorOptions options = accelerator_options(plan);
     options.device = choice.device.id;
+    options.fp32_islands = std::move(*op_islands);
     Accelerator accelerator(options);
     auto prepared_model = accelerator.prepare(std::move(*model));
     Optimizer optimizer = build_optimizer(plan.training.optimizer, *prepared_model.unwrap());

@@ -31,14 +31,16 @@ class HeadroomWatch : public OutputWatch {
         : m_meter(meter), m_islands(islands) {}
     void output(const std::string& module, const std::string& op, const std::vector<torch::Tensor>& operands,
                 const torch::Tensor& result) override {
-        if (result.scalar_type() == at::kFloat && is_inside_island(module)) return;
+        if (result.scalar_type() == at::kFloat && is_of_an_island(module, op)) return;
         m_meter.read(module, op, operands, result);
     }
 
   private:
-    [[nodiscard]] bool is_inside_island(const std::string& module) const {
+    // By its path, by path and op, by the op everywhere, or as what a module with such an op gives.
+    [[nodiscard]] bool is_of_an_island(const std::string& module, const std::string& op) const {
         return std::any_of(m_islands.begin(), m_islands.end(), [&](const std::string& island) {
-            return module == island || module.starts_with(island + ".");
+            return module == island || module.starts_with(island + ".") ||
+                   island.substr(0, island.rfind('.')) == module || (!op.empty() && island == "aten::" + op);
         });
     }
 

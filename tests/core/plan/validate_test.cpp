@@ -49,7 +49,12 @@ TEST(Validate, ContradictionsAreNamed) {
               "schedule cosine");
     EXPECT_EQ(verdict(R"({"fp32_islands": ["gate"]})"),
               "fp32_islands names \"gate\", which mlp has not — its modules are: hidden, relu, head");
-    EXPECT_EQ(verdict(R"({"model": "gated", "fp32_islands": ["gate", "gate.down"]})"), "no error");
+    EXPECT_EQ(verdict(R"({"model": "gated", "fp32_islands": ["gate", "gate.down", "gate.mul", "aten::softmax"]})"),
+              "no error");
+    for (const char* nothing : {"aten::", "gate.", "gait.mul", "."})
+        EXPECT_EQ(code(("{\"model\": \"gated\", \"fp32_islands\": [\"" + std::string(nothing) + "\"]}").c_str()),
+                  ErrorCode::BadPlan)
+            << nothing;
     EXPECT_EQ(verdict(R"({"name": ""})"), "name is empty — give the run a name");
 }
 
@@ -97,8 +102,7 @@ TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
          {R"({"launch": {"scope": "ranks"}})", R"({"launch": {"scope": "join"}})",
           R"({"launch": {"processes": 2}})", R"({"observe": {"level": 1}})",
           R"({"observe": {"every_steps": 10}})", R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
-          R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})",
-          R"({"model": "gated", "fp32_islands": ["gate.mul"]})", R"({"fp32_islands": ["aten::mul"]})"})
+          R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})"})
         EXPECT_EQ(code(text), ErrorCode::NotBuilt) << text;
     EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks"}})"),
               "launch.scope is ranks: not built yet — use process or thread");

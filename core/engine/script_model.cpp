@@ -1,0 +1,64 @@
+#include "engine/script_model.h"
+
+#include "engine/engine_error.h"
+
+namespace mantissa {
+namespace {
+
+// Mirrors names and tensors of a script module; the tensors are the same objects.
+struct Mirror : torch::nn::Module {
+    explicit Mirror(const torch::jit::Module& script) { mirror(*this, script); }
+
+    static void mirror(torch::nn::Module& to, const torch::jit::Module& script) {
+        for (const auto& parameter : script.named_parameters(/*recurse=*/false)) {
+            to.register_parameter(parameter.name, parameter.value, parameter.value.requires_grad());
+        }
+        for (const auto& buffer : script.named_buffers(/*recurse=*/false)) {
+            to.register_buffer(buffer.name, buffer.value);
+        }
+        for (const auto& child : script.named_children()) {
+            to.register_module(child.name, std::make_shared<Mirror>(child.value));
+        }
+    }
+};
+
+torch::jit::Module taken(torch::jit::Module&& script) {
+    torch::jit::Module module = std::move(script);
+    try {
+        static_cast<void>(module._ivalue());
+    } catch (const c10::Error&) {
+        throw EngineError({ErrorCode::BadPlan, "an object that was moved away was given to prepare()",
+                           "go on with what the first prepare() returned"});
+    }
+    return module;
+}
+
+class PlainInterpreter {
+  public:
+    PlainInterpreter() : m_before(torch::jit::getGraphExecutorOptimize()) { torch::jit::setGraphExecutorOptimize(false); }
+    ~PlainInterpreter() { torch::jit::setGraphExecutorOptimize(m_before); }
+    PlainInterpreter(const PlainInterpreter&) = delete;
+    PlainInterpreter& operator=(const PlainInterpreter&) = delete;
+
+  private:
+    bool m_before;
+};
+
+}  // namespace
+
+ScriptModel::ScriptModel(torch::jit::Module&& script) : m_script(taken(std::move(script))) {
+    Mirror::mirror(*this, m_script);
+    torch::nn::Module::train(m_script.is_training());
+}
+
+void ScriptModel::train(bool on) {
+    torch::nn::Module::train(on);
+    m_script.train(on);
+}
+
+c10::IValue ScriptModel::run(std::vector<c10::IValue> inputs) {
+    const PlainInterpreter plain;
+    return m_script.forward(std::move(inputs));
+}
+
+}  // namespace mantissa
