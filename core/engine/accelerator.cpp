@@ -82,6 +82,10 @@ PreparedLoader Accelerator::prepare_one(bool /*placed*/, PreparedLoader&& loader
     return std::move(loader);
 }
 
+PreparedModel<std::shared_ptr<ScriptModel>> Accelerator::prepare_one(bool placed, torch::jit::Module&& script) {
+    return prepare_model(std::make_shared<ScriptModel>(std::move(script)), {m_core->device, placed, true});
+}
+
 void Accelerator::refuse_moved_from(bool is_empty) {
     if (is_empty) {
         throw EngineError({ErrorCode::BadPlan, "an object that was moved away was given to prepare()",

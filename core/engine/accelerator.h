@@ -173,9 +173,7 @@ class Accelerator : public ProcessCalls {  // processes, gather, trigger, set_se
     PreparedScheduler prepare_one(bool placed, Scheduler&& scheduler);
     PreparedLoader prepare_one(bool placed, Loader&& loader);
     PreparedLoader prepare_one(bool placed, PreparedLoader&& loader);
-    PreparedModel<std::shared_ptr<ScriptModel>> prepare_one(bool placed, torch::jit::Module&& script) {
-        return prepare_model(std::make_shared<ScriptModel>(std::move(script)), {m_core->device, placed, true});
-    }
+    PreparedModel<std::shared_ptr<ScriptModel>> prepare_one(bool placed, torch::jit::Module&& script);
     template <typename Other>
     auto prepare_one(bool placed, Other&& other) {
         using Plain = std::remove_cvref_t<Other>;

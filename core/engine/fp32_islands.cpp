@@ -6,7 +6,7 @@
 
 #include "engine/engine_error.h"
 #include "engine/island_entries.h"
-#include "engine/module_scope.h"
+#include "engine/script_paths.h"
 #include "plan/nearest.h"
 #include "torch_pch.h"
 
@@ -40,31 +40,33 @@ struct OpKind {
     bool looks_only = false;
 };
 
-// TorchScript's "gate(Gate)::forward" of the modules below the top one.
-std::string script_path() {
-    std::string path;
-    for (const std::string& frame : torch::jit::currentModuleHierarchy()) {
-        const std::string name = frame.substr(0, frame.find('('));
-        if (name.empty() || name == "TOP" || name == "SELF") {
-            continue;
-        }
-        path += (path.empty() ? "" : ".") + name;
-    }
-    return path;
+// One path, or a list of those it may be.
+std::string text_of(const std::vector<std::string>& paths) {
+    std::string text;
+    for (const std::string& path : paths) text += (text.empty() ? "" : " or ") + path;
+    return text;
 }
 
-std::string current_path() {
-    const std::string& ours = ModuleScope::current();
-    const std::string script = script_path();
-    return ours.empty() || script.empty() ? ours + script : ours + "." + script;
+thread_local std::optional<Error> t_refusal;
+
+// TorchScript's interpreter turns every exception into one of its own: the sentence is kept beside it.
+[[noreturn]] void refuse(Error error) {
+    t_refusal = error;
+    throw EngineError(std::move(error));
 }
 
 [[noreturn]] void refuse_in_place(const std::string& path, const c10::FunctionSchema& schema, const at::Tensor& target) {
-    std::string type = c10::toString(target.scalar_type());
-    throw EngineError({ErrorCode::BadPlan,
+    refuse({ErrorCode::BadPlan,
                        "fp32_islands: " + schema.name() + (path.empty() ? "" : " in " + path) + " writes in place into " +
                            (target.scalar_type() == at::kHalf ? "float16" : "bfloat16") + " memory, so it can't compute in fp32",
                        "write it as a new tensor (c = a * b), or begin the island where the tensor is made"});
+}
+
+[[noreturn]] void refuse_ambiguous(const std::vector<std::string>& paths, const std::string& op) {
+    refuse({ErrorCode::BadPlan,
+                       "fp32_islands: TorchScript doesn't tell in which module " + op + " runs here: " + text_of(paths) +
+                           ", and only some of them are islands",
+                       "name all of them, or the operation everywhere (aten::" + op + ")"});
 }
 
 // Running statistics are written without being declared so: a copy would lose the update.
@@ -116,7 +118,7 @@ struct Fp32Islands::State : c10::DebugInfoBase {
     static void dispatch(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
     void call(const OpKind& kind, const c10::OperatorHandle& op, c10::DispatchKeySet below, torch::jit::Stack* stack);
     static void call_in_fp32(const c10::OperatorHandle& op, c10::DispatchKeySet below, torch::jit::Stack* stack,
-                             IslandEntries::Match match, const OpKind& kind, const std::string& path);
+                             IslandEntries::Match match, const OpKind& kind, const std::vector<std::string>& paths);
 
     IslandEntries entries;
     IslandLog log;
@@ -143,7 +145,9 @@ void Fp32Islands::State::dispatch(const c10::OperatorHandle& op, c10::DispatchKe
         return op.redispatchBoxed(below, stack);
     }
     const OutermostOp here(kind.name);
-    state->log.outermost(current_path(), kind.name);
+    for (const std::string& path : current_module_paths()) {
+        state->log.outermost(path, kind.name);
+    }
     state->call(kind, op, below, stack);
 }
 
@@ -152,16 +156,22 @@ void Fp32Islands::State::call(const OpKind& kind, const c10::OperatorHandle& op,
     if (!kind.may_match) {
         return op.redispatchBoxed(below, stack);
     }
-    const std::string path = current_path();
-    const IslandEntries::Match match = entries.match(path, kind.name);
+    const std::vector<std::string> paths = current_module_paths();
+    IslandEntries::Match match = entries.match(paths.front(), kind.name);
+    for (std::size_t i = 1; i < paths.size(); ++i) {
+        const IslandEntries::Match other = entries.match(paths[i], kind.name);
+        if ((other == IslandEntries::Match::None) != (match == IslandEntries::Match::None)) refuse_ambiguous(paths, kind.name);
+        if (other == IslandEntries::Match::Op) match = other;
+    }
     if (match == IslandEntries::Match::None) {
         return op.redispatchBoxed(below, stack);
     }
-    call_in_fp32(op, below, stack, match, kind, path);
+    call_in_fp32(op, below, stack, match, kind, paths);
 }
 
 void Fp32Islands::State::call_in_fp32(const c10::OperatorHandle& op, c10::DispatchKeySet below, torch::jit::Stack* stack,
-                                      IslandEntries::Match match, const OpKind& kind, const std::string& path) {
+                                      IslandEntries::Match match, const OpKind& kind,
+                                      const std::vector<std::string>& paths) {
     const auto& arguments = op.schema().arguments();
     const std::size_t first = stack->size() - arguments.size();
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -173,7 +183,7 @@ void Fp32Islands::State::call_in_fp32(const c10::OperatorHandle& op, c10::Dispat
         if (match == IslandEntries::Match::Path && overwrites(kind.name)) {
             return op.redispatchBoxed(below, stack);
         }
-        refuse_in_place(path, op.schema(), value.toTensor());
+        refuse_in_place(text_of(paths), op.schema(), value.toTensor());
     }
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -258,5 +268,7 @@ struct IslandScope::Guards {
 
 IslandScope::IslandScope(const Fp32Islands& islands) : m_guards(std::make_unique<Guards>(islands.m_state)) {}
 IslandScope::~IslandScope() = default;
+
+std::optional<Error> take_island_refusal() { return std::exchange(t_refusal, std::nullopt); }
 
 }  // namespace mantissa

@@ -8,8 +8,11 @@
 // How: a fallback for a dispatch key that nothing else uses, included in the thread's keys only while an IslandScope lives. It goes
 // with the work into TorchScript's forked threads. Without islands nothing is registered and nothing is slower.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/result.h"
 
 namespace mantissa {
 
@@ -29,6 +32,9 @@ class Fp32Islands {
     struct State;
     std::shared_ptr<State> m_state;
 };
+
+/// What an island refused in this thread since the last call, for callers that only get TorchScript's own exception.
+[[nodiscard]] std::optional<Error> take_island_refusal();
 
 /// The islands hold in this thread until the end of the scope.
 class [[nodiscard]] IslandScope {

@@ -1,6 +1,7 @@
 #include "engine/script_model.h"
 
 #include "engine/engine_error.h"
+#include "engine/fp32_islands.h"
 
 namespace mantissa {
 namespace {
@@ -46,7 +47,7 @@ class PlainInterpreter {
 
 }  // namespace
 
-ScriptModel::ScriptModel(torch::jit::Module&& script) : m_script(taken(std::move(script))) {
+ScriptModel::ScriptModel(torch::jit::Module&& script) : m_script(taken(std::move(script))), m_paths(m_script) {
     Mirror::mirror(*this, m_script);
     torch::nn::Module::train(m_script.is_training());
 }
@@ -58,7 +59,16 @@ void ScriptModel::train(bool on) {
 
 c10::IValue ScriptModel::run(std::vector<c10::IValue> inputs) {
     const PlainInterpreter plain;
-    return m_script.forward(std::move(inputs));
+    const ScriptPathsScope here(m_paths);
+    static_cast<void>(take_island_refusal());
+    try {
+        return m_script.forward(std::move(inputs));
+    } catch (const std::exception&) {
+        if (auto refusal = take_island_refusal()) {
+            throw EngineError(std::move(*refusal));
+        }
+        throw;
+    }
 }
 
 }  // namespace mantissa

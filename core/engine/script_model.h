@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/script_paths.h"
 #include "torch_pch.h"
 
 namespace mantissa {
@@ -29,6 +30,7 @@ class ScriptModel : public torch::nn::Module {
     [[nodiscard]] c10::IValue run(std::vector<c10::IValue> inputs);
 
     torch::jit::Module m_script;
+    ScriptPaths m_paths;
 };
 
 }  // namespace mantissa

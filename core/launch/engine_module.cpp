@@ -61,6 +61,8 @@ std::vector<std::filesystem::path> engine_candidates() {
     std::vector<std::filesystem::path> files{program_folder() / ".." / "lib" / module_name,
                                              program_folder() / module_name};
 #ifdef MANTISSA_INSTALL_LIBRARY_FOLDER
+    // Below the prefix that the program lies in, wherever that was moved; then where it was meant to go.
+    files.push_back(program_folder() / ".." / MANTISSA_INSTALL_LIBDIR / module_name);
     files.emplace_back(std::filesystem::path(MANTISSA_INSTALL_LIBRARY_FOLDER) / module_name);
 #endif
     for (auto& file : files) file = file.lexically_normal();
