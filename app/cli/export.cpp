@@ -9,6 +9,7 @@
 #include "plan/nearest.h"
 #include "record/export_rows.h"
 #include "run_argument.h"
+#include "runs_checkpoints.h"
 #include "track/export_tensorboard.h"
 #include "verbs.h"
 
@@ -18,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportOptions {
-    std::string run, format, output = "-", runs_dir, what = "steps", tensorboard;
+    std::string run, format, output = "-", runs_dir, what = "steps", tensorboard, weights;
+    std::optional<std::int64_t> checkpoint;
     bool force = false;
 };
 
@@ -74,18 +76,29 @@ int write_to_standard_output(const fs::path& folder, ExportTable table, ExportFo
     return written ? 0 : fail(written.error());
 }
 
+/// A file that is there is somebody's.
+Result<void> refuse_to_overwrite(const std::string& file, bool force) {
+    std::error_code ignored;
+    if (force || !fs::exists(fs::symlink_status(file, ignored))) return {};
+    return Error{ErrorCode::Usage, file + " is there already", "name another file, or overwrite it with --force"};
+}
+
 int export_run(const ExportOptions& options) {
     const auto folder = find_run(options.run, runs_folder(options.runs_dir));
     if (!folder) return fail(folder.error());
+    if (!options.weights.empty()) {
+        if (const auto free = refuse_to_overwrite(options.weights, options.force); !free) return fail(free.error());
+        const auto copied = export_weights(*folder, options.checkpoint, options.weights);
+        if (!copied) return fail(copied.error());
+        print(options.weights);
+        return 0;
+    }
     const ExportFormat format = chosen_format(options);
     if (has_supervisor(*folder)) std::cerr << "it is running now: the steps so far are exported\n";
     if (!options.tensorboard.empty()) return write_tensorboard(*folder, options.tensorboard);
     const ExportTable table = chosen_table(options);
     if (options.output == "-") return write_to_standard_output(*folder, table, format);
-    std::error_code ignored;
-    if (!options.force && fs::exists(fs::symlink_status(options.output, ignored)))
-        return fail({ErrorCode::Usage, options.output + " is there already",
-                     "name another file, or overwrite it with --force"});
+    if (const auto free = refuse_to_overwrite(options.output, options.force); !free) return fail(free.error());
     const auto written = export_to_file(
         options.output,
         [&folder, table, format](std::ostream& out) { return write_job(*folder, table, format, out); });
@@ -99,7 +112,7 @@ int export_run(const ExportOptions& options) {
 void add_export(CLI::App& program, int& result) {
     auto* verb = program.add_subcommand(
         "export",
-        "Every recorded step of a run or comparison as CSV, JSON or for TensorBoard, raw, never thinned out");
+        "Every recorded step of a run or comparison as CSV, JSON or for TensorBoard, raw, never thinned out; or a run's weights");
     auto options = std::make_shared<ExportOptions>();
     verb->add_option("RUN", options->run,
                      "a run folder, the name of a run or comparison (or its beginning), or last")
@@ -115,6 +128,11 @@ void add_export(CLI::App& program, int& result) {
     verb->add_option("-o,--output", options->output, "file to write, - is standard output")
         ->capture_default_str();
     board->excludes(verb->get_option("--output"));
+    auto* weights = verb->add_option("--weights", options->weights,
+                                     "the saved weights instead, as a safetensors file with this name");
+    for (const char* other : {"--format", "--what", "--tensorboard", "--output"}) weights->excludes(verb->get_option(other));
+    verb->add_option("--checkpoint", options->checkpoint, "with --weights: the number of the checkpoint, else the newest")
+        ->needs(weights);
     verb->add_flag("-f,--force", options->force, "overwrite the file");
     verb->add_option("--runs-dir,--runs_dir", options->runs_dir, "folder of the runs");
     verb->footer(

@@ -2,11 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "launch/resume.h"
 #include "plan/catalogue.h"
 #include "plan/plan_json.h"
 #include "plan/presets.h"
+#include "run_argument.h"
 
 namespace mantissa::cli {
 namespace {
@@ -37,6 +40,48 @@ Result<NamedPlan> load_plan(const std::string& name) {
     return NamedPlan{std::move(*layer), std::move(*preset)};
 }
 
+constexpr const char* resume_path = "checkpoint.resume_from";
+
+std::optional<std::string> text_of(const PlanLayer& layer, const char* path) {
+    for (const LayerValue& value : layer.values) {
+        if (value.path != path) continue;
+        const auto text = nlohmann::json::parse(value.value_json).get<std::string>();
+        return text.empty() ? std::nullopt : std::optional(text);
+    }
+    return std::nullopt;
+}
+
+/// RUN of the command line ("last", the beginning of a name) or a checkpoint folder.
+Result<CheckpointInfo> checkpoint_of(const std::string& text, const std::filesystem::path& runs) {
+    std::error_code ignored;
+    if (std::filesystem::exists(std::filesystem::path(text) / "state.json", ignored)) return find_checkpoint(text);
+    const auto run = find_run(text, runs);
+    if (!run) return run.error();
+    if (std::filesystem::exists(*run / "comparison.json", ignored))
+        return Error{ErrorCode::Usage, run->filename().string() + " is a comparison: one of its runs can go on",
+                     "`mantissa runs checkpoints " + run->filename().string() + "` lists them"};
+    return find_checkpoint(*run);
+}
+
+/// `layer` says where to go on from: its value becomes that one checkpoint, whose plan becomes a source.
+Result<void> add_checkpoint(PlanLayer& layer, const std::filesystem::path& runs, PlanLayer& source) {
+    const auto text = text_of(layer, resume_path);
+    if (!text) return {};
+    const auto value = std::find_if(layer.values.begin(), layer.values.end(),
+                                    [](const LayerValue& one) { return one.path == resume_path; });
+    auto checkpoint = checkpoint_of(*text, runs);
+    if (!checkpoint)
+        return Error{checkpoint.error().code, value->detail + ": " + checkpoint.error().message, checkpoint.error().hint};
+    const auto saved = plan_of_checkpoint(*checkpoint);
+    if (!saved) return saved.error();
+    const auto folder = std::filesystem::absolute(checkpoint->path).lexically_normal();
+    auto values = checkpoint_layer(saved->plan, folder.parent_path().parent_path().filename().string() + "/" + folder.filename().string());
+    if (!values) return values.error();
+    value->value_json = nlohmann::json(folder.string()).dump();
+    source = std::move(*values);
+    return {};
+}
+
 }  // namespace
 
 void PlanOptions::add_flag(CLI::App& verb, const char* names, const char* path, const char* help) {
@@ -56,6 +101,13 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
                     "a plan file (JSON), or a preset: digits-cnn, digits-mlp, article-1, article-2, "
                     "cancer-overflow, gated-overflow")
         ->required();
+    if (use == PlanUse::Train) {
+        verb.get_option("PLAN")->required(false);  // --resume-from brings one
+        add_flag(verb, "--resume-from,--resume_from", "checkpoint.resume_from",
+                 "go on from a checkpoint folder, or from a run's newest; its plan is the source then");
+    }
+    add_flag(verb, "--checkpoint-every,--checkpoint_every", "checkpoint.every",
+             "steps between checkpoints; 0 (default) = the end state alone");
     if (use == PlanUse::Compare) {
         add_flag(verb, "--modes", "modes",
                  "precision modes, for example no,fp16,bf16 (the control no is always among them)");
@@ -148,13 +200,28 @@ Result<PlanLayer> PlanOptions::flag_layer() const {
     return layer;
 }
 
-Result<SourcedPlan> PlanOptions::resolve(PlanUse use) const {
+Result<PlanLayer> PlanOptions::plan_layer(std::optional<Preset>& preset, bool goes_on) const {
+    if (m_plan.empty()) {
+        if (m_is_optional || goes_on) return PlanLayer{ValueSource::Plan, {}, {}};
+        return Error{ErrorCode::Usage, "PLAN is required",
+                     "name a plan file or a preset, or go on from a run with --resume-from RUN"};
+    }
+    auto named = load_plan(m_plan);
+    if (!named) return named.error();
+    preset = std::move(named->preset);
+    return std::move(named->layer);
+}
+
+Result<SourcedPlan> PlanOptions::resolve(PlanUse use, const std::filesystem::path& runs) const {
     auto flags = flag_layer();
     if (!flags) return flags.error();
-    auto plan = m_is_optional && m_plan.empty()
-                    ? Result<NamedPlan>(NamedPlan{PlanLayer{ValueSource::Plan, {}, {}}, std::nullopt})
-                    : load_plan(m_plan);
+    std::optional<Preset> preset;
+    auto plan = plan_layer(preset, text_of(*flags, resume_path).has_value());
     if (!plan) return plan.error();
+    PlanLayer checkpoint{ValueSource::Checkpoint, {}, {}};
+    if (use == PlanUse::Train && !runs.empty())
+        if (auto source = add_checkpoint(text_of(*flags, resume_path) ? *flags : *plan, runs, checkpoint); !source)
+            return source.error();
     auto environment = process_environment_layer();
     if (!environment) return environment.error();
     const auto config_file =
@@ -162,7 +229,7 @@ Result<SourcedPlan> PlanOptions::resolve(PlanUse use) const {
     auto config = accelerate_config_layer(config_file, process_environment());
     if (!config) return config.error();
     auto resolved =
-        resolve_plan({*config, *environment, plan->layer, *flags}, use, compare_defaults(plan->preset));
+        resolve_plan({*config, *environment, checkpoint, *plan, *flags}, use, compare_defaults(preset));
     if (resolved && use == PlanUse::Train && !resolved->plan.modes.empty())
         resolved->notes.emplace_back("modes are for a comparison; this run takes mixed_precision " +
                                      std::string(to_string(resolved->plan.mixed_precision)));

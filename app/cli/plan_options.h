@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/plan_sources.h"
+#include "plan/presets.h"
 
 namespace CLI {
 class App;
@@ -19,8 +20,9 @@ class PlanOptions {
     void add_to(CLI::App& verb, PlanUse use);
     /// After add_to: without PLAN it is the built-in defaults.
     void make_plan_optional(CLI::App& verb);
-    /// All sources together, validated. Errors name the flag, file or variable.
-    [[nodiscard]] Result<SourcedPlan> resolve(PlanUse use) const;
+    /// All sources together, validated. Errors name the flag, file or variable. `runs`: where a run to go on from is looked for
+    /// by its name; the plan of its checkpoint is a source then, and PLAN may be absent.
+    [[nodiscard]] Result<SourcedPlan> resolve(PlanUse use, const std::filesystem::path& runs = {}) const;
 
   private:
     struct Given {
@@ -29,6 +31,7 @@ class PlanOptions {
     void add_flag(CLI::App& verb, const char* names, const char* path, const char* help);
     [[nodiscard]] Result<PlanLayer> flag_layer() const;
     Result<void> add_model_and_data(PlanLayer& layer) const;
+    [[nodiscard]] Result<PlanLayer> plan_layer(std::optional<Preset>& preset, bool goes_on) const;
 
     std::string m_plan;
     std::vector<Given> m_given;

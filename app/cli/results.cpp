@@ -8,6 +8,7 @@
 #include "judge/judge.h"
 #include "judge/texts.h"
 #include "output.h"
+#include "resume_lines.h"
 #include "table.h"
 
 namespace mantissa::cli {
@@ -182,7 +183,12 @@ void print_result(const JobResult& result) {
     table.pop_back();
     print(table);
     for (const RunSummary& run : result.runs)
+        for (const std::string& line : resume_lines(run, result.language)) print(line);
+    for (const RunSummary& run : result.runs)
         if (!run.state_reason.empty()) print(std::string(to_string(run.mode)) + ": " + run.state_reason);
+    for (const RunSummary& run : result.runs)
+        if (!run.checkpoint_error.empty())
+            print(std::string(to_string(run.mode)) + ": the last checkpoint could not be saved: " + run.checkpoint_error);
     for (const auto& [folder, error] : result.unreadable) fail(error);
     if (result.comparison) print_fairness(*result.comparison, label);
     print_verdicts(result.verdicts, label);

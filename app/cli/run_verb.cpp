@@ -10,10 +10,12 @@
 #include "job_follower.h"
 #include "judge/html_report.h"
 #include "judge/texts.h"
+#include "launch/resume.h"
 #include "launch/run_lookup.h"
 #include "output.h"
 #include "plan/validate.h"
 #include "preflight.h"
+#include "resume_lines.h"
 #include "results.h"
 #include "run_argument.h"
 #include "signals.h"
@@ -30,11 +32,13 @@ std::vector<Precision> modes_of(const RunPlan& plan, PlanUse use) {
     return use == PlanUse::Compare ? plan.modes : std::vector<Precision>{plan.mixed_precision};
 }
 
-void say_first_lines(const Preflight& preflight, const SourcedPlan& plan, ProgressView& view) {
+void say_first_lines(const Preflight& preflight, const SourcedPlan& plan, const std::filesystem::path& job_folder,
+                     const std::string& language, ProgressView& view) {
     for (const std::string& line : first_lines(preflight)) view.line(line);
     if (const std::string warmup = warmup_text(plan.plan); !warmup.empty()) view.line(warmup);
     for (const std::string& line : plan.overruled_lines()) view.line(line);
     for (const std::string& note : plan.notes) view.line("note: " + note);
+    for (const std::string& line : resume_lines(job_folder, language)) view.line(line);
 }
 
 Result<int> run_job(PreparedJob job, const SourcedPlan& plan, const std::string& language,
@@ -84,20 +88,22 @@ void add_run_options(CLI::App& verb, RunOptions& options, PlanUse use) {
 }
 
 int run_verb(const RunOptions& options, PlanUse use) {
-    auto plan = options.plan.resolve(use);
+    auto plan = options.plan.resolve(use, runs_folder(options.runs_dir));
     if (!plan) return fail(plan.error());
     const std::string language = text_language(options.language);
+    const JobKind kind = use == PlanUse::Compare ? JobKind::Comparison : JobKind::SingleRun;
+    const auto runs = runs_folder(options.runs_dir);
+    if (const auto fits = settle_resume(kind, *plan, runs); !fits) return fail(fits.error());
     const auto preflight = check_support(plan->plan, modes_of(plan->plan, use));
     if (!preflight) return fail(preflight.error());
     catch_signals();
-    auto job = prepare_job(use == PlanUse::Compare ? JobKind::Comparison : JobKind::SingleRun, *plan,
-                           runs_folder(options.runs_dir));
+    auto job = prepare_job(kind, *plan, runs);
     if (!job) return fail(job.error());
     const auto folder = job->folder;
     Result<int> ended = 0;
     {
         ProgressView view(style_of(options));
-        say_first_lines(*preflight, *plan, view);
+        say_first_lines(*preflight, *plan, folder, language, view);
         view.line("recording to " + folder.string());
         ended = run_job(std::move(*job), *plan, language, view);
     }

@@ -6,7 +6,9 @@
 #include "base/numbers.h"
 #include "base/paths.h"
 #include "judge/texts.h"
+#include "launch/checkpoint_answer.h"
 #include "launch/control_client.h"
+#include "launch/job.h"
 #include "launch/run_lookup.h"
 #include "output.h"
 #include "record/comparison_record.h"
@@ -14,6 +16,7 @@
 #include "record/run_summary.h"
 #include "results.h"
 #include "run_argument.h"
+#include "runs_checkpoints.h"
 #include "runs_show.h"
 #include "table.h"
 #include "verbs.h"
@@ -78,6 +81,42 @@ int list_runs(const RunsOptions& options) {
     return 0;
 }
 
+struct AskedRun {
+    std::filesystem::path folder;
+    CheckpointAnswer before;
+};
+
+/// The runs that a command for `mode` reaches (empty: all of the job), with what they saved last.
+std::vector<AskedRun> runs_asked(const std::filesystem::path& job, const std::filesystem::path& named,
+                                 const std::string& mode) {
+    std::vector<AskedRun> asked;
+    const auto prepared = read_job(job);
+    if (!prepared || prepared->kind == JobKind::SingleRun) return {{named, last_checkpoint_answer(named)}};
+    for (const JobRun& run : prepared->runs) {
+        const auto state = read_run_outcome(run.folder.path);
+        const bool has_ended = state && is_end_state(state->state);
+        if (!has_ended && (mode.empty() || mode == to_string(run.mode)))
+            asked.push_back({run.folder.path, last_checkpoint_answer(run.folder.path)});
+    }
+    return asked;
+}
+
+int print_saved(const std::vector<AskedRun>& asked, bool json) {
+    Json saved = Json::array();
+    int code = 0;
+    for (const AskedRun& run : asked) {
+        const auto folder = wait_for_checkpoint(run.folder, run.before);
+        if (!folder)
+            code = fail(folder.error());
+        else if (json)
+            saved.push_back({{"run", run.folder.string()}, {"checkpoint", folder->string()}});
+        else
+            print(folder->string());
+    }
+    if (json) print_json({{"saved", saved}});
+    return code;
+}
+
 int control_run(const RunsOptions& options) {
     const auto folder = find_run(options.run, runs_folder(options.runs_dir));
     if (!folder) return fail(folder.error());
@@ -86,8 +125,11 @@ int control_run(const RunsOptions& options) {
     const auto job = job_folder_of(*folder);
     if (mode.empty() && job != *folder)
         if (const auto summary = summarize_run(*folder)) mode = to_string(summary->mode);
+    const bool is_checkpoint = options.command == "checkpoint";
+    const auto asked = is_checkpoint ? runs_asked(job, *folder, mode) : std::vector<AskedRun>{};
     const auto answer = send_one_command(job, options.command, mode);
     if (!answer) return fail(answer.error());
+    if (is_checkpoint) return print_saved(asked, options.json);
     if (options.json)
         print_json({{"run", folder->string()}, {"command", options.command}, {"answer", *answer}});
     else
@@ -107,7 +149,7 @@ void add_common(CLI::App& verb, RunsOptions& options, bool takes_run) {
 }  // namespace
 
 void add_runs(CLI::App& program, int& result) {
-    auto* verb = program.add_subcommand("runs", "List, show and control runs");
+    auto* verb = program.add_subcommand("runs", "List, show and control runs, and what they have saved");
     verb->require_subcommand(1);
     auto options = std::make_shared<RunsOptions>();
 
@@ -125,19 +167,26 @@ void add_runs(CLI::App& program, int& result) {
                         : fail(folder.error());
     });
 
-    auto* control = verb->add_subcommand("control", "Pause, resume, step or stop a run that is going on");
+    auto* control = verb->add_subcommand("control", "Pause, resume, step, save or stop a run that is going on");
     add_common(*control, *options, true);
-    control->add_option("COMMAND", options->command, "pause, resume, step (one step, then pause), stop")
+    control->add_option("COMMAND", options->command, "pause, resume, step (one step, then pause), checkpoint (save now), stop")
         ->required()
-        ->check(CLI::IsMember({"pause", "resume", "step", "stop"}));
+        ->check(CLI::IsMember({"pause", "resume", "step", "checkpoint", "stop"}));
     control->add_option("--mode", options->mode, "one mode of a comparison; without it all of them");
     control->callback([options, &result] { result = control_run(*options); });
+
+    auto* checkpoints = verb->add_subcommand("checkpoints", "The saved states of a run, newest first, and their size");
+    add_common(*checkpoints, *options, true);
+    checkpoints->callback([options, &result] {
+        const auto folder = find_run(options->run, runs_folder(options->runs_dir));
+        result = folder ? show_checkpoints(*folder, options->json) : fail(folder.error());
+    });
 
     for (const char* name : {"diff", "delete"}) {
         auto* unbuilt = verb->add_subcommand(name, "")->group("Not built yet")->allow_extras();
         unbuilt->callback([name, &result] {
             result = fail({ErrorCode::NotBuilt, std::string("runs ") + name + " is not built yet",
-                           "built are: runs list, runs show, runs control"});
+                           "built are: runs list, runs show, runs checkpoints, runs control"});
         });
     }
 }

@@ -9,6 +9,7 @@
 #include "plan/plan_file.h"
 #include "record/run_folder.h"
 #include "results.h"
+#include "runs_checkpoints.h"
 #include "table.h"
 
 namespace mantissa::cli {
@@ -63,10 +64,13 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         Json all = to_json(*result);
         all["plan"] = plan ? to_json(*plan) : program;
         all["running"] = has_supervisor(folder);
+        if (!result->comparison) all["saved"] = checkpoints_json(folder);
         print_json(all);
         return 0;
     }
     print_result(*result);
+    if (const std::string line = result->comparison ? "" : checkpoints_line(folder); !line.empty())
+        print(line + ": mantissa train --resume-from " + folder.filename().string());
     if (plan)
         print_sources(*plan);
     else if (!program.is_null())
@@ -77,7 +81,7 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         print("It is running now, in the program that started it.");
     else if (has_supervisor(folder))
         print("It is running now: mantissa runs control " + folder.filename().string() +
-              " pause|resume|step|stop");
+              " pause|resume|step|checkpoint|stop");
     return 0;
 }
 

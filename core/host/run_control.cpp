@@ -47,6 +47,7 @@ void RunControl::post(ControlCommand command) {
                 ++m_single_steps;
                 break;
             case ControlCommand::Checkpoint:
+                m_checkpoint = true;
                 break;
             case ControlCommand::Stop:
                 m_stop = true;
@@ -59,8 +60,19 @@ void RunControl::post(ControlCommand command) {
     m_changed.notify_all();
 }
 
-RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>& on_pause) {
+void RunControl::serve_checkpoint(std::unique_lock<std::mutex>& lock,
+                                  const std::function<void()>& on_checkpoint) {
+    if (!std::exchange(m_checkpoint, false) || !on_checkpoint) return;
+    // Saving waits for a disk: a command must not wait with it.
+    lock.unlock();
+    on_checkpoint();
+    lock.lock();
+}
+
+RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>& on_pause,
+                                          const std::function<void()>& on_checkpoint) {
     std::unique_lock lock(m_mutex);
+    serve_checkpoint(lock, on_checkpoint);
     if (must_wait()) {
         // The callbacks write to the recording and free a turn: never under the lock, or a command would wait
         // for a disk.
@@ -68,7 +80,10 @@ RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>
         if (m_wait_hook) m_wait_hook(true);
         if (on_pause) on_pause(true);
         lock.lock();
-        m_changed.wait(lock, [this] { return !must_wait(); });
+        while (must_wait()) {
+            m_changed.wait(lock, [this] { return !must_wait() || m_checkpoint; });
+            serve_checkpoint(lock, on_checkpoint);
+        }
         lock.unlock();
         if (on_pause) on_pause(false);
         if (m_wait_hook) m_wait_hook(false);
@@ -78,6 +93,11 @@ RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>
     if (m_stop) return Next::Stop;
     if (m_paused && m_single_steps > 0) --m_single_steps;
     return Next::Go;
+}
+
+bool RunControl::take_checkpoint_request() {
+    const std::lock_guard lock(m_mutex);
+    return std::exchange(m_checkpoint, false);
 }
 
 bool RunControl::is_ending() const {

@@ -21,11 +21,15 @@ class RunControl {
 
     /// Pause and Resume switch; Step lets a paused (or running) run make one more step and then wait; Stop
     /// and Interrupt end the run at the next step edge, also a paused one; of the two, Interrupt is the one
-    /// that is reported. Checkpoint changes nothing here: checkpoints aren't built yet, and launch refuses
-    /// the command with that sentence.
+    /// that is reported. Checkpoint is served at the next step edge, by a paused run at once, which goes on
+    /// waiting; several that come before that are one.
     void post(ControlCommand command);
-    /// Called before every step. `on_pause` is told true when the run starts to wait, false when it goes on.
-    Next at_step_edge(const std::function<void(bool paused)>& on_pause);
+    /// Called before every step. `on_pause` is told true when the run starts to wait, false when it goes on;
+    /// `on_checkpoint` saves the state between two steps.
+    Next at_step_edge(const std::function<void(bool paused)>& on_pause,
+                      const std::function<void()>& on_checkpoint = {});
+    /// True once for a checkpoint that was asked for since the last edge (while the run waited for its turn).
+    [[nodiscard]] bool take_checkpoint_request();
     /// True once a stop or an interrupt was posted (for long evaluations and waits for a turn).
     [[nodiscard]] bool is_ending() const;
     /// True while the next step edge would wait.
@@ -41,11 +45,13 @@ class RunControl {
         return m_paused && m_single_steps == 0 && !m_stop && !m_interrupt;
     }
 
+    void serve_checkpoint(std::unique_lock<std::mutex>& lock, const std::function<void()>& on_checkpoint);
+
     mutable std::mutex m_mutex;  // protects all below but the hook
     std::condition_variable m_changed;
     bool m_paused = false;
     std::int64_t m_single_steps = 0;
-    bool m_stop = false, m_interrupt = false;
+    bool m_stop = false, m_interrupt = false, m_checkpoint = false;
     std::function<void(bool)> m_wait_hook;
 };
 

@@ -21,7 +21,9 @@ const IncidentRow* RunCase::scale_collapse() const {
 
 Case::Case(const ComparisonEvidence& evidence) : m_evidence(evidence) {
     for (const RunEvidence& run : evidence.runs) {
-        m_runs.push_back({run, run_figures(run.rows.steps, run.plan.loss_scale_floor)});
+        const auto& resumed = run.summary.resumed;
+        const bool goes_on = resumed && resumed->scale == ResumedScale::TakenUp;
+        m_runs.push_back({run, run_figures(run.rows.steps, run.plan.loss_scale_floor, goes_on)});
     }
 }
 

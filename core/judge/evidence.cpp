@@ -76,6 +76,7 @@ PlanFacts plan_facts(const std::string& plan_json) {
     const auto inner = at_path(file, {"plan"});
     const auto& plan = inner.is_object() ? inner : file;
     facts.learning_rate = number_from_json(at_path(plan, {"training", "optimizer", "learning_rate"}));
+    facts.loss_scale_initial = number_from_json(at_path(plan, {"loss_scale", "initial"}));
     facts.loss_scale_floor = number_from_json(at_path(plan, {"loss_scale", "floor"}));
     facts.on_nonfinite = text_of(at_path(plan, {"on_nonfinite"}));
     facts.mode_source = source_of(at_path(file, {"sources"}), "mixed_precision");

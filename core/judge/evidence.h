@@ -16,7 +16,7 @@ namespace mantissa {
 /// The few settings of plan.json that verdicts speak of. Read tolerantly: a plan of an older version still
 /// answers.
 struct PlanFacts {
-    std::optional<double> learning_rate, loss_scale_floor;
+    std::optional<double> learning_rate, loss_scale_initial, loss_scale_floor;
     std::string on_nonfinite;
     std::string mode_source;  // "flag --mixed_precision"; empty when the plan doesn't say
 };

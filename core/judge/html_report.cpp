@@ -9,6 +9,8 @@
 #include "judge/report_sections.h"
 #include "judge/report_style.h"
 #include "judge/report_words.h"
+#include "judge/resume_text.h"
+#include "plan/run_plan.h"
 #include "record/run_folder.h"
 
 namespace mantissa {
@@ -72,6 +74,12 @@ std::string header_html(const Subject& subject, const std::string& title, const 
         const std::string state = texts.has(key) ? word(texts, key) : subject.record.state;
         html += html::text_element("p", word(texts, "report.ended", {{"state", state}, {"order", order}}),
                                    "quiet");
+    }
+    for (const RunEvidence& run : subject.evidence.runs) {
+        const double initial = run.plan.loss_scale_initial.value_or(LossScalePlan{}.initial);
+        const auto lines = resumed_run_texts(texts, run.summary, initial);
+        if (!lines) continue;
+        for (const std::string& line : *lines) html += html::text_element("p", line, "quiet");
     }
     return html::element("header", html);
 }

@@ -25,4 +25,19 @@ Result<std::string> resumed_scale_text(const TextCatalogue& texts, Precision sav
     return texts.fill("resume.scale.none", values);
 }
 
+Result<std::vector<std::string>> resumed_run_texts(const TextCatalogue& texts, const RunSummary& run,
+                                                   double initial_scale) {
+    std::vector<std::string> lines;
+    if (!run.resumed) return lines;
+    const ResumedFrom& from = *run.resumed;
+    const std::string name = std::filesystem::path(from.run).filename().string();
+    auto where = texts.fill("resume.from", {{"step", std::to_string(from.step)}, {"run", name}});
+    if (!where) return where.error();
+    auto scale = resumed_scale_text(texts, from.mode, run.mode, from.saved_scale, initial_scale);
+    if (!scale) return scale.error();
+    lines.push_back(std::move(*where));
+    lines.push_back(std::move(*scale));
+    return lines;
+}
+
 }  // namespace mantissa

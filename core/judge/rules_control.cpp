@@ -136,7 +136,7 @@ std::vector<Finding> weights_poisoned(const Case& all) {
         const auto step = incident != nullptr ? std::optional(incident->step) : one.figures.first_bad_step();
         if ((incident == nullptr && !one.run.summary.poisoned) || !step) continue;
         Finding finding("weights_poisoned", "error", one.mode_name());
-        finding.count("step", *step).count("after", one.figures.attempts - *step - 1);
+        finding.count("step", *step).count("after", one.figures.last_step.value_or(*step) - *step);
         if (incident != nullptr && !incident->tensor.empty())
             finding.set("tensor", incident->tensor).what("tensor");
         else

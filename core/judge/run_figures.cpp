@@ -13,6 +13,7 @@ constexpr std::int64_t persistent_window = 50;
 
 struct SkipState {
     std::int64_t fault_row = 0, skip_row = 0;
+    bool is_after_start = false;  // the scale found its place before the first row
     std::deque<std::int64_t> recent_faults;
 };
 
@@ -22,7 +23,7 @@ void count_skip(const StepRow& row, RunFigures& figures, SkipState& state) {
         return;
     }
     ++state.skip_row;
-    const bool before_first = figures.applied == 0;
+    const bool before_first = figures.applied == 0 && !state.is_after_start;
     if (before_first) ++figures.skips_at_start;
     if (!before_first)
         figures.longest_later_skip_row = std::max(figures.longest_later_skip_row, state.skip_row);
@@ -80,9 +81,16 @@ std::optional<std::int64_t> RunFigures::trouble_step() const {
     return persistent ? earlier(first_bad_step(), first_fault_step) : first_bad_step();
 }
 
-RunFigures run_figures(const std::vector<StepRow>& steps, std::optional<double> scale_floor) {
+RunFigures run_figures(const std::vector<StepRow>& steps, std::optional<double> scale_floor,
+                       bool scale_goes_on) {
     RunFigures figures;
     SkipState skips;
+    // Steps that were applied before a checkpoint don't count here.
+    const std::int64_t before =
+        steps.empty() || steps.front().step == 0
+            ? 0
+            : std::max<std::int64_t>(steps.front().applied_step - (steps.front().skipped ? 0 : 1), 0);
+    skips.is_after_start = scale_goes_on && before > 0;
     for (const StepRow& row : steps) {
         ++figures.attempts;
         figures.last_step = row.step;
@@ -91,7 +99,8 @@ RunFigures run_figures(const std::vector<StepRow>& steps, std::optional<double> 
         follow_scale(row, scale_floor, figures);
         // A run that stops at a bad value has an attempt that is neither applied nor skipped by a scaler:
         // applied_step tells.
-        if (!row.skipped && row.applied_step > figures.applied) figures.applied = row.applied_step;
+        if (!row.skipped && row.applied_step - before > figures.applied)
+            figures.applied = row.applied_step - before;
     }
     figures.skips_in_row_at_end = skips.skip_row;
     return figures;

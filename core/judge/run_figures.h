@@ -10,7 +10,7 @@
 namespace mantissa {
 
 struct RunFigures {
-    std::int64_t attempts = 0, applied = 0;
+    std::int64_t attempts = 0, applied = 0;  // of this recording, also where it goes on from a checkpoint
     std::optional<std::int64_t> last_step;
 
     std::int64_t skips_at_start = 0;       // before the first applied step
@@ -37,6 +37,8 @@ struct RunFigures {
     [[nodiscard]] std::optional<std::int64_t> trouble_step() const;
 };
 
-[[nodiscard]] RunFigures run_figures(const std::vector<StepRow>& steps, std::optional<double> scale_floor);
+/// `scale_goes_on`: the run took up the loss scale of a checkpoint, so its first skips aren't those of a start.
+[[nodiscard]] RunFigures run_figures(const std::vector<StepRow>& steps, std::optional<double> scale_floor,
+                                     bool scale_goes_on = false);
 
 }  // namespace mantissa

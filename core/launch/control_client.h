@@ -13,7 +13,8 @@
 namespace mantissa {
 
 /// "pause" "resume" "step" "stop" "interrupt" end at step edges; "abort" kills the worker at once.
-/// "checkpoint" is refused: checkpoints are not built yet.
+/// "checkpoint" saves the state at the next step edge, of a paused run at once: the recording tells where
+/// (meta keys checkpoint, checkpoint_error, checkpoint_ns).
 struct RunStatus {
     std::string mode;  // "no" "fp16" ...: the name of the run in commands
     std::string run_dir;

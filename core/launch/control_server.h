@@ -4,7 +4,7 @@
 //
 // One JSON object per line.
 //   client: {"command":"hello","role":"control"|"watch"},
-//   {"command":"pause|resume|step|stop|interrupt|abort","run":"fp16"|""},
+//   {"command":"pause|resume|step|checkpoint|stop|interrupt|abort","run":"fp16"|""},
 //           {"command":"status"}
 //   server: {"event":"controller","controller":true|false,"text":"..."},
 //   {"event":"status","phase":"...","runs":[...]},

@@ -6,12 +6,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "launch/resume.h"
 #include "launch/run_files.h"
 #include "launch/run_lookup.h"
 #include "launch/thread_run.h"
 #include "plan/plan_file.h"
 #include "record/comparison_record.h"
 #include "record/meta_keys.h"
+#include "record/resume_record.h"
 #include "record/run_recorder.h"
 
 namespace mantissa {
@@ -60,8 +62,8 @@ std::vector<Precision> modes_of(JobKind kind, const RunPlan& plan) {
 }
 
 /// What a run list can show before the engine has said a word.
-Result<void> record_beginning(const RunFolder& folder, const RunPlan& plan,
-                              const std::string& comparison_id) {
+Result<void> record_beginning(const RunFolder& folder, const RunPlan& plan, const std::string& comparison_id,
+                              const std::optional<CheckpointInfo>& resumed) {
     auto recorder = RunRecorder::open(folder.path);
     if (!recorder) return recorder.error();
     auto& record = **recorder;
@@ -71,6 +73,7 @@ Result<void> record_beginning(const RunFolder& folder, const RunPlan& plan,
     record.meta(meta::model, plan.model.file.empty() ? plan.model.name : plan.model.file);
     record.meta(meta::dataset, plan.dataset.file.empty() ? plan.dataset.name : plan.dataset.file);
     if (!comparison_id.empty()) record.meta(meta::comparison_id, comparison_id);
+    if (resumed) record_resume(record, *resumed, plan.mixed_precision);
     record.state(RunState::Queued);
     return record.flush();
 }
@@ -87,7 +90,8 @@ class JobFolders {
     JobFolders& operator=(const JobFolders&) = delete;
     void keep() { m_made.clear(); }
 
-    Result<void> add_run(PreparedJob& job, SourcedPlan plan, Precision mode, const fs::path& runs) {
+    Result<void> add_run(PreparedJob& job, SourcedPlan plan, Precision mode,
+                         const std::optional<CheckpointInfo>& resumed, const fs::path& runs) {
         plan.plan.mixed_precision = mode;
         auto folder = create_run_folder(runs, plan.plan.name, mode);
         if (!folder) return folder.error();
@@ -97,7 +101,7 @@ class JobFolders {
         if (!claim) return claim.error();
         if (auto written = write_plan_file(folder->plan(), plan); !written) return written;
         if (auto reserved = launch_files::make_reserve(*folder); !reserved) return reserved;
-        if (auto recorded = record_beginning(*folder, plan.plan, job.comparison_id); !recorded)
+        if (auto recorded = record_beginning(*folder, plan.plan, job.comparison_id, resumed); !recorded)
             return recorded;
         job.claims.push_back(std::move(*claim));
         job.runs.push_back({mode, *folder});
@@ -135,13 +139,16 @@ Result<void> write_comparison_start(const PreparedJob& job, const SourcedPlan& p
 
 }  // namespace
 
-Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan, const fs::path& runs_folder) {
+Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& given, const fs::path& runs_folder) {
+    SourcedPlan plan = given;
     if (auto scope = check_scope(kind, plan.plan); !scope) return scope.error();
     std::error_code failed;
     const fs::path runs = fs::absolute(runs_folder, failed);
     if (failed)
         return Error{ErrorCode::InputOutput,
                      "the runs folder " + runs_folder.string() + ": " + failed.message(), ""};
+    const auto resumed = settle_resume(kind, plan, runs);
+    if (!resumed) return resumed.error();
     PreparedJob job;
     job.kind = kind;
     job.order = plan.plan.launch.order;
@@ -150,7 +157,7 @@ Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan, const fs:
         if (auto made = folders.add_comparison(job, plan, runs); !made) return made.error();
     }
     for (const Precision mode : modes_of(kind, plan.plan)) {
-        if (auto made = folders.add_run(job, plan, mode, runs); !made) return made.error();
+        if (auto made = folders.add_run(job, plan, mode, *resumed, runs); !made) return made.error();
     }
     if (kind == JobKind::SingleRun)
         job.folder = job.runs.front().folder.path;

@@ -168,10 +168,9 @@ Result<std::string> ManagedRun::command(const std::string& name) {
         return Error{ErrorCode::Usage, "the run " + mode() + " has ended (" + to_string(m_end_state) + ")",
                      ""};
     }
-    if (name == "checkpoint") return Error{ErrorCode::NotBuilt, "checkpoints are not built yet", ""};
     if (name != "abort" && !parse_control_command(name)) {
         return Error{ErrorCode::Usage, "unknown command '" + name + "'",
-                     "use pause, resume, step, stop, interrupt, abort or status"};
+                     "use pause, resume, step, checkpoint, stop, interrupt, abort or status"};
     }
     if (is_queued()) return command_before_start(name);
     if (name == "abort") {
@@ -193,6 +192,8 @@ Result<std::string> ManagedRun::command_before_start(const std::string& name) {
     } else if (name == "interrupt" || name == "abort") {
         end_unstarted(RunState::Interrupted, "interrupted before it started",
                       mantissa::exit_code(ErrorCode::Interrupted));
+    } else if (name == "checkpoint") {
+        return Error{ErrorCode::Usage, "the run " + mode() + " has not started: there is nothing to save yet", ""};
     } else {
         m_first_commands += name + " ";
     }

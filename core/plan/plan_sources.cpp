@@ -17,10 +17,11 @@ namespace {
 
 using codec::Json;
 
-constexpr std::array<std::pair<ValueSource, const char*>, 7> source_names{
+constexpr std::array<std::pair<ValueSource, const char*>, 8> source_names{
     {{ValueSource::Default, "default"},
      {ValueSource::Config, "config"},
      {ValueSource::Environment, "environment"},
+     {ValueSource::Checkpoint, "checkpoint"},
      {ValueSource::Plan, "plan"},
      {ValueSource::Preset, "preset"},
      {ValueSource::Flag, "flag"},
@@ -34,12 +35,14 @@ int strength(ValueSource source) {
             return 1;
         case ValueSource::Environment:
             return 2;
+        case ValueSource::Checkpoint:
+            return 3;
         case ValueSource::Plan:
         case ValueSource::Preset:
-            return 3;
+            return 4;
         case ValueSource::Flag:
         case ValueSource::Edit:
-            return 4;
+            return 5;
     }
     return 0;
 }
@@ -270,6 +273,17 @@ Result<PlanLayer> plan_text_layer(std::string_view text, ValueSource source, con
     PlanLayer layer{source, {}, {}};
     for (PlanSetting& setting : *settings)
         layer.values.push_back({setting.path, std::move(setting.value_json), detail});
+    return layer;
+}
+
+Result<PlanLayer> checkpoint_layer(const RunPlan& saved, const std::string& detail) {
+    const RunPlan defaults;
+    PlanLayer layer{ValueSource::Checkpoint, {}, {}};
+    for (const PlanField& field : plan_fields()) {
+        if (field.path == "checkpoint.resume_from" || field.path == "modes") continue;
+        Json value = field.get(saved);
+        if (value != field.get(defaults)) layer.values.push_back({field.path, value.dump(), detail});
+    }
     return layer;
 }
 

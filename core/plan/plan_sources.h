@@ -18,10 +18,10 @@
 namespace mantissa {
 
 /// In ascending strength; Plan and Preset are one rank (there is never both), so are Flag and Edit (the later
-/// layer wins).
-enum class ValueSource { Default, Config, Environment, Plan, Preset, Flag, Edit };
+/// layer wins). Checkpoint is the plan of a run that goes on: this machine's environment doesn't change it.
+enum class ValueSource { Default, Config, Environment, Checkpoint, Plan, Preset, Flag, Edit };
 [[nodiscard]] const char* to_string(
-    ValueSource source);  // "default" "config" "environment" "plan" "preset" "flag" "edit"
+    ValueSource source);  // "default" "config" "environment" "checkpoint" "plan" "preset" "flag" "edit"
 [[nodiscard]] std::optional<ValueSource> parse_value_source(std::string_view text);
 
 /// "flag --device", "preset digits-cnn", "default": source and detail for people.
@@ -69,6 +69,10 @@ struct PlanLayer {
 
 /// Settings of a plan text (bare, or with "plan" and "sources"); `detail` names the file or preset in errors.
 Result<PlanLayer> plan_text_layer(std::string_view text, ValueSource source, const std::string& detail);
+
+/// What the plan of a checkpoint sets beside the built-in defaults, but for what belongs to its own run alone
+/// (resume_from, the modes of a comparison). `detail` names the checkpoint.
+Result<PlanLayer> checkpoint_layer(const RunPlan& saved, const std::string& detail);
 
 using EnvironmentLookup = std::function<std::optional<std::string>(const std::string& name)>;
 [[nodiscard]] EnvironmentLookup process_environment();

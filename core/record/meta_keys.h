@@ -34,6 +34,20 @@ inline constexpr const char* torch_version = "torch_version";
 inline constexpr const char* host_name = "host_name";
 inline constexpr const char* process_id = "process_id";
 
+// Of a run that goes on from a checkpoint (record/resume_record.h); absent in a run that began at step 0.
+inline constexpr const char* resumed_checkpoint = "resumed_checkpoint";  // its folder
+inline constexpr const char* resumed_run = "resumed_run";                // the run that wrote it
+inline constexpr const char* resumed_step = "resumed_step";              // the first step of this run
+inline constexpr const char* resumed_applied = "resumed_applied";        // updates applied before it
+inline constexpr const char* resumed_mode = "resumed_mode";              // saved under; `mode` is what goes on
+inline constexpr const char* resumed_scale = "resumed_scale";  // "none" "taken_up" "starts_anew" "dropped"
+inline constexpr const char* resumed_saved_scale = "resumed_saved_scale";  // loss scale of the checkpoint; absent without one
+
+// Rewritten with every checkpoint.
+inline constexpr const char* checkpoint = "checkpoint";              // the last one's folder
+inline constexpr const char* checkpoint_error = "checkpoint_error";  // why the last attempt to save failed; "" when it did not
+inline constexpr const char* checkpoint_ns = "checkpoint_ns";        // wall clock of the last attempt to save
+
 // Written at the end.
 inline constexpr const char* final_scale = "final_scale";  // loss scale after the last attempt (steps.loss_scale is before it)
 

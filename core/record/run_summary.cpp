@@ -26,6 +26,31 @@ std::int64_t integer_of(const Meta& values, const char* key) {
     return parse_int(text_of(values, key)).value_or(0);
 }
 
+std::optional<ResumedFrom> resumed_of(const Meta& values) {
+    const auto step = parse_int(text_of(values, meta::resumed_step));
+    if (!step) return std::nullopt;
+    ResumedFrom from;
+    from.checkpoint = text_of(values, meta::resumed_checkpoint);
+    from.run = text_of(values, meta::resumed_run);
+    from.step = *step;
+    from.applied_steps = integer_of(values, meta::resumed_applied);
+    from.mode = parse_precision(text_of(values, meta::resumed_mode)).value_or(Precision::No);
+    from.scale = parse_resumed_scale(text_of(values, meta::resumed_scale)).value_or(ResumedScale::None);
+    from.saved_scale = parse_double(text_of(values, meta::resumed_saved_scale));
+    return from;
+}
+
+nlohmann::json to_json(const std::optional<ResumedFrom>& from) {
+    if (!from) return nullptr;
+    return {{"checkpoint", from->checkpoint},
+            {"run", from->run},
+            {"step", from->step},
+            {"applied_steps", from->applied_steps},
+            {"mode", to_string(from->mode)},
+            {"loss_scale", to_string(from->scale)},
+            {"saved_loss_scale", number_to_json(from->saved_scale)}};
+}
+
 void fill_from_meta(RunSummary& summary, const Meta& values) {
     if (values.contains(meta::name)) summary.name = text_of(values, meta::name);
     summary.model = text_of(values, meta::model);
@@ -41,6 +66,12 @@ void fill_from_meta(RunSummary& summary, const Meta& values) {
     summary.device_name = text_of(values, meta::device_name);
     summary.planned_steps = integer_of(values, meta::planned_steps);
     summary.validation_samples = integer_of(values, meta::validation_samples);
+    summary.checkpoint = text_of(values, meta::checkpoint);
+    summary.checkpoint_error = text_of(values, meta::checkpoint_error);
+    summary.resumed = resumed_of(values);
+    if (!summary.resumed) return;
+    summary.steps = std::max(summary.steps, summary.resumed->step);
+    summary.applied_steps = std::max(summary.applied_steps, summary.resumed->applied_steps);
 }
 
 /// "20261130-134955-digits-mlp-fp16": what a folder says about a run that has recorded nothing yet.
@@ -77,7 +108,8 @@ class StepTotals {
 
     void add(const std::vector<StepRow>& rows) {
         for (const StepRow& row : rows) {
-            if (m_summary.steps++ == 0) m_summary.first_loss = row.loss;
+            if (m_step_ns.empty()) m_summary.first_loss = row.loss;
+            m_summary.steps = row.step + 1;
             m_summary.applied_steps = std::max(m_summary.applied_steps, row.applied_step);
             m_summary.skipped_probing += row.skip_kind == SkipKind::Probing ? 1 : 0;
             m_summary.skipped_fault += row.skip_kind == SkipKind::Fault ? 1 : 0;
@@ -200,6 +232,7 @@ nlohmann::json to_json(const RunSummary& summary) {
         {"run_dir", summary.run_dir.string()},
         {"planned_steps", summary.planned_steps},
         {"steps", summary.steps},
+        {"resumed", to_json(summary.resumed)},
         {"applied_steps", summary.applied_steps},
         {"skipped_probing", summary.skipped_probing},
         {"skipped_fault", summary.skipped_fault},
@@ -217,6 +250,9 @@ nlohmann::json to_json(const RunSummary& summary) {
         {"step_ms_median", number_to_json(summary.step_ms_median)},
         {"memory_peak_bytes", summary.memory_peak_bytes},
         {"poisoned", summary.poisoned},
+        {"checkpoint", summary.checkpoint.empty() ? nlohmann::json(nullptr) : nlohmann::json(summary.checkpoint)},
+        {"checkpoint_error",
+         summary.checkpoint_error.empty() ? nlohmann::json(nullptr) : nlohmann::json(summary.checkpoint_error)},
     };
 }
 

@@ -8,9 +8,20 @@
 
 #include "base/precision.h"
 #include "base/result.h"
+#include "plan/resume_rule.h"
 #include "record/rows.h"
 
 namespace mantissa {
+
+/// Where a run goes on from: both modes, and what became of the loss scale (rule 10).
+struct ResumedFrom {
+    std::string checkpoint, run;  // its folder, and that of the run that wrote it
+    std::int64_t step = 0;   // first step of the run that goes on
+    std::int64_t applied_steps = 0;
+    Precision mode = Precision::No;  // saved under
+    ResumedScale scale = ResumedScale::None;
+    std::optional<double> saved_scale;
+};
 
 struct RunSummary {
     std::string name, model, dataset;
@@ -25,7 +36,9 @@ struct RunSummary {
     std::string state_reason;
     std::filesystem::path run_dir;
     std::int64_t planned_steps = 0;
+    // Both count from step 0 of the plan, also where the recording begins later (resumed).
     std::int64_t steps = 0, applied_steps = 0;
+    std::optional<ResumedFrom> resumed;
     std::int64_t skipped_probing = 0, skipped_fault = 0;
     std::int64_t nonfinite_loss_steps = 0;
     std::optional<std::int64_t> first_nonfinite_step;  // loss or (outside the scaler) gradient
@@ -36,6 +49,7 @@ struct RunSummary {
     std::optional<double> step_ms_median;
     std::int64_t memory_peak_bytes = 0;
     bool poisoned = false;  // weights_poisoned incident
+    std::string checkpoint, checkpoint_error;  // folder of the last one saved; why the last attempt to save failed
 };
 
 /// Never fails on a run that is still going or was lost: what is there is summed up.

@@ -29,23 +29,31 @@ class SkipClassifier {
     /// 8 faults in a row, or 10 in the last 50 attempts.
     [[nodiscard]] bool is_persistent() const;
     /// True once is_persistent was true after any attempt.
-    [[nodiscard]] bool was_persistent() const { return m_was_persistent; }
-    [[nodiscard]] std::int64_t skips_in_row() const { return m_skips_in_row; }
-    [[nodiscard]] std::int64_t faults_in_row() const { return m_faults_in_row; }
-    [[nodiscard]] std::int64_t longest_fault_row() const { return m_longest_fault_row; }
-    [[nodiscard]] std::int64_t faults_in_window() const { return m_faults_in_window; }
-    [[nodiscard]] std::int64_t attempts() const { return m_attempts; }
+    [[nodiscard]] bool was_persistent() const { return m_state.was_persistent; }
+    [[nodiscard]] std::int64_t skips_in_row() const { return m_state.skips_in_row; }
+    [[nodiscard]] std::int64_t faults_in_row() const { return m_state.faults_in_row; }
+    [[nodiscard]] std::int64_t longest_fault_row() const { return m_state.longest_fault_row; }
+    [[nodiscard]] std::int64_t faults_in_window() const { return m_state.faults_in_window; }
+    [[nodiscard]] std::int64_t attempts() const { return m_state.attempts; }
+
+    /// Everything that the next decision depends on: a run that goes on from a checkpoint takes it up.
+    struct State {
+        std::array<bool, window> recent{};  // ring: was the attempt a fault
+        std::int64_t attempts = 0;
+        bool applied_once = false;
+        std::int64_t skips_in_row = 0;
+        std::int64_t faults_in_row = 0, longest_fault_row = 0;
+        std::int64_t faults_in_window = 0;
+        bool was_persistent = false;
+        bool operator==(const State&) const = default;
+    };
+    [[nodiscard]] const State& state() const { return m_state; }
+    void restore(const State& state) { m_state = state; }
 
   private:
     void remember(bool fault);
 
-    std::array<bool, window> m_recent{};  // ring: was the attempt a fault
-    std::int64_t m_attempts = 0;
-    bool m_applied_once = false;
-    std::int64_t m_skips_in_row = 0;
-    std::int64_t m_faults_in_row = 0, m_longest_fault_row = 0;
-    std::int64_t m_faults_in_window = 0;
-    bool m_was_persistent = false;
+    State m_state;
 };
 
 }  // namespace mantissa

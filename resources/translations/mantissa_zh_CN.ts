@@ -1223,6 +1223,10 @@
         <translation>环境变量 %1</translation>
     </message>
     <message>
+        <source>checkpoint %1</source>
+        <translation>检查点 %1</translation>
+    </message>
+    <message>
         <source>plan %1</source>
         <translation>计划 %1</translation>
     </message>
@@ -1278,6 +1282,10 @@
     <message>
         <source>environment variable %1</source>
         <translation>环境变量 %1</translation>
+    </message>
+    <message>
+        <source>checkpoint %1</source>
+        <translation>检查点 %1</translation>
     </message>
     <message>
         <source>plan %1</source>

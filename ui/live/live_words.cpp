@@ -28,7 +28,8 @@ LiveRunState liveStateOf(const RunFollower& run) {
     live.mode = run.mode();
     live.state = run.state().state;
     live.state_reason = run.state().reason;
-    live.steps = static_cast<std::int64_t>(run.series().size());
+    // A run that goes on from a checkpoint begins at a later step of the plan.
+    if (!run.series().isEmpty()) live.steps = static_cast<std::int64_t>(run.series().steps().back()) + 1;
     live.skipped_probing = run.series().skipped(SkipKind::Probing);
     live.skipped_fault = run.series().skipped(SkipKind::Fault);
     if (!live.first_nonfinite_step) {

@@ -13,7 +13,8 @@ namespace {
 
 bool isNews(ValueSource winner, ValueSource loser) {
     const bool ownDoing = winner == ValueSource::Edit || winner == ValueSource::Default;
-    const bool startingPoint = loser == ValueSource::Plan || loser == ValueSource::Preset;
+    const bool startingPoint = loser == ValueSource::Plan || loser == ValueSource::Preset ||
+                               loser == ValueSource::Checkpoint;
     return !(ownDoing && startingPoint);
 }
 
@@ -26,6 +27,8 @@ QString sourceText(ValueSource source, const std::string& detail) {
             return OverruledLine::tr("configuration file %1").arg(name);
         case ValueSource::Environment:
             return OverruledLine::tr("environment %1").arg(name);
+        case ValueSource::Checkpoint:
+            return OverruledLine::tr("checkpoint %1").arg(name);
         case ValueSource::Plan:
             return OverruledLine::tr("plan %1").arg(name);
         case ValueSource::Preset:

@@ -325,6 +325,8 @@ QString PlanEditor::originText(const std::string& path) const {
             return tr("Accelerate's configuration file %1").arg(detail);
         case ValueSource::Environment:
             return tr("environment variable %1").arg(detail);
+        case ValueSource::Checkpoint:
+            return tr("checkpoint %1").arg(detail);
         case ValueSource::Plan:
             return tr("plan %1").arg(detail);
         case ValueSource::Preset:

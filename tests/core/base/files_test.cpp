@@ -31,6 +31,13 @@ TEST_F(Files, WritesBesideAndRenames) {
     EXPECT_EQ(std::distance(fs::directory_iterator(m_folder), fs::directory_iterator()), 1);
 }
 
+TEST_F(Files, AFolderIsSyncedAndOneThatIsNotThereIsNamed) {
+    EXPECT_TRUE(sync_folder(m_folder).ok());
+    const Result<void> missing = sync_folder(m_folder / "gone");
+    ASSERT_FALSE(missing.ok());
+    EXPECT_NE(missing.error().message.find("gone can't be synced: No such file"), std::string::npos);
+}
+
 TEST_F(Files, AFullDiskLeavesTheOldContent) {
     const fs::path file = m_folder / "plan.json";
     ASSERT_TRUE(write_file_atomically(file, "old").ok());

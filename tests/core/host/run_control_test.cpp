@@ -91,6 +91,47 @@ TEST(RunControl, pause_holds_resume_goes_on) {
     EXPECT_FALSE(loop.is_waiting());
 }
 
+TEST(RunControl, a_checkpoint_is_served_once_at_the_next_edge_before_a_stop) {
+    RunControl control;
+    int saved = 0;
+    const auto save = [&saved] { ++saved; };
+    control.post(ControlCommand::Checkpoint);
+    control.post(ControlCommand::Checkpoint);
+    EXPECT_EQ(control.at_step_edge({}, save), RunControl::Next::Go);
+    EXPECT_EQ(saved, 1);
+    EXPECT_EQ(control.at_step_edge({}, save), RunControl::Next::Go);
+    EXPECT_EQ(saved, 1);
+    control.post(ControlCommand::Checkpoint);
+    control.post(ControlCommand::Stop);
+    EXPECT_EQ(control.at_step_edge({}, save), RunControl::Next::Stop);
+    EXPECT_EQ(saved, 2);
+    control.post(ControlCommand::Checkpoint);
+    EXPECT_TRUE(control.take_checkpoint_request());
+    EXPECT_FALSE(control.take_checkpoint_request());
+}
+
+TEST(RunControl, a_paused_run_saves_at_once_and_goes_on_waiting) {
+    RunControl control;
+    std::atomic<int> saved{0}, pauses{0}, wakes{0};
+    control.post(ControlCommand::Pause);
+    std::thread loop([&] {
+        const auto on_pause = [&](bool paused) { ++(paused ? pauses : wakes); };
+        while (control.at_step_edge(on_pause, [&] { ++saved; }) == RunControl::Next::Go) {
+        }
+    });
+    ASSERT_TRUE(Loop::soon([&] { return pauses == 1; }));
+    for (int expected = 1; expected <= 3; ++expected) {
+        control.post(ControlCommand::Checkpoint);
+        ASSERT_TRUE(Loop::soon([&] { return saved == expected; }));
+    }
+    EXPECT_TRUE(control.is_paused());
+    EXPECT_EQ(pauses, 1);
+    EXPECT_EQ(wakes, 0);
+    control.post(ControlCommand::Stop);
+    loop.join();
+    EXPECT_EQ(saved, 3);
+}
+
 TEST(RunControl, each_step_command_makes_exactly_one_step) {
     RunControl control;
     control.post(ControlCommand::Pause);

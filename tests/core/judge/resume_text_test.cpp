@@ -35,5 +35,22 @@ TEST(ResumeTextTest, TheOtherLanguageNamesTheSameValues) {
         }
 }
 
+TEST(ResumeTextTest, ARunSaysWhereItGoesOnFrom) {
+    const auto texts = text_catalogue("en");
+    ASSERT_TRUE(texts);
+    RunSummary run;
+    EXPECT_TRUE(resumed_run_texts(**texts, run, 65536.0)->empty());
+    run.mode = Precision::Bf16;
+    run.resumed = ResumedFrom{"/runs/a-fp16/checkpoints/checkpoint_120", "/runs/a-fp16", 120, 118, Precision::Fp16,
+                              ResumedScale::Dropped, 1024.0};
+    const auto lines = resumed_run_texts(**texts, run, 65536.0);
+    ASSERT_TRUE(lines) << describe(lines.error());
+    ASSERT_EQ(lines->size(), 2u);
+    EXPECT_EQ(lines->at(0), "Goes on from step 120 of a-fp16.");
+    EXPECT_EQ(lines->at(1),
+              "Saved in fp16, goes on in bf16, which has no loss scale: the saved one (2^10) and its growth tracker are "
+              "dropped.");
+}
+
 }  // namespace
 }  // namespace mantissa

@@ -34,6 +34,23 @@ TEST(RunFigures, StartSkipsAndLaterSkipsAreToldApart) {
     EXPECT_FALSE(figures.in_trouble());
 }
 
+TEST(RunFigures, ARunThatGoesOnCountsItsOwnStepsAndItsFirstSkipIsNoStart) {
+    RunEvidence run = healthy_run(Precision::Fp16, 40);
+    skip(run, 0, SkipKind::Probing);
+    for (StepRow& row : run.rows.steps) {
+        row.step += 300;
+        row.applied_step += 290;
+    }
+    const auto figures = run_figures(run.rows.steps, run.plan.loss_scale_floor, true);
+    EXPECT_EQ(figures.attempts, 40);
+    EXPECT_EQ(figures.applied, 39);
+    EXPECT_EQ(figures.last_step, 339);
+    EXPECT_EQ(figures.skips_at_start, 0);
+    EXPECT_EQ(figures.skips_later_probing, 1);
+    // A scale that starts anew looks for its place once more.
+    EXPECT_EQ(figures_of(run).skips_at_start, 1);
+}
+
 TEST(RunFigures, SevenFaultsInARowAreNotPersistentEightAre) {
     RunEvidence run = healthy_run(Precision::Fp16, 100);
     for (std::int64_t step = 20; step < 27; ++step) skip(run, step, SkipKind::Fault);

@@ -1,3 +1,4 @@
+#include "launch/checkpoint_answer.h"
 #include "launch/control_client.h"
 
 #include <sys/socket.h>
@@ -163,12 +164,51 @@ TEST_F(Control, abort_kills_at_once) {
         << outcome(0).reason;
 }
 
+TEST_F(Control, a_checkpoint_is_saved_by_a_running_and_by_a_paused_run_which_goes_on_waiting) {
+    auto handle = start(JobKind::SingleRun, plan("steps=100000 ms=1"));
+    ASSERT_TRUE(soon([&] { return steps(0) > 3; }));
+    const auto nothing = last_checkpoint_answer(run_folder(0));
+    EXPECT_EQ(nothing.time_ns, 0);
+    ASSERT_TRUE(send_one_command(handle.folder(), "checkpoint", ""));
+    const auto first = wait_for_checkpoint(run_folder(0), nothing, 15'000);
+    ASSERT_TRUE(first) << describe(first.error());
+    EXPECT_EQ(first->parent_path(), run_folder(0) / "checkpoints");
+
+    ASSERT_TRUE(send_one_command(handle.folder(), "pause", ""));
+    ASSERT_TRUE(soon([&] { return state(0) == RunState::Paused; }));
+    const auto held = steps(0);
+    const auto before = last_checkpoint_answer(run_folder(0));
+    ASSERT_TRUE(send_one_command(handle.folder(), "checkpoint", ""));
+    const auto second = wait_for_checkpoint(run_folder(0), before, 15'000);
+    ASSERT_TRUE(second) << describe(second.error());
+    EXPECT_EQ(second->filename(), "checkpoint_" + std::to_string(held));
+    EXPECT_EQ(state(0), RunState::Paused);
+    EXPECT_EQ(steps(0), held);
+    ASSERT_TRUE(send_one_command(handle.folder(), "stop", ""));
+    EXPECT_EQ(handle.wait(), 0);
+    const auto late = wait_for_checkpoint(run_folder(0), last_checkpoint_answer(run_folder(0)), 15'000);
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().message, "the run ended (stopped) before the checkpoint was saved");
+}
+
+TEST_F(Control, a_checkpoint_that_fails_is_told_and_ends_nothing) {
+    auto handle = start(JobKind::SingleRun, plan("steps=100000 ms=1 save=fail"));
+    ASSERT_TRUE(soon([&] { return steps(0) > 3; }));
+    ASSERT_TRUE(send_one_command(handle.folder(), "checkpoint", ""));
+    const auto saved = wait_for_checkpoint(run_folder(0), {}, 15'000);
+    ASSERT_FALSE(saved);
+    EXPECT_EQ(saved.error().message, "the checkpoint could not be saved: no space left");
+    const auto held = steps(0);
+    EXPECT_TRUE(soon([&] { return steps(0) > held + 3; }));
+    ASSERT_TRUE(send_one_command(handle.folder(), "stop", ""));
+    EXPECT_EQ(handle.wait(), 0);
+}
+
 TEST_F(Control, bad_commands_are_refused_with_a_sentence_and_harm_nothing) {
     auto handle = compare("steps=100000 ms=1");
     auto client = connect(handle.folder());
     EXPECT_NE(answer(client, "explode").text.find("unknown command 'explode'"), std::string::npos);
     EXPECT_NE(answer(client, "pause", "fp8").text.find("no run 'fp8'"), std::string::npos);
-    EXPECT_NE(answer(client, "checkpoint").text.find("not built yet"), std::string::npos);
     // Raw garbage and an endless line: that client is thrown out, the job goes on.
     for (const std::string& junk :
          {std::string("not json\n[1,2]\n{\"command\":5}\n"), std::string(100'000, 'x')}) {

@@ -2,7 +2,7 @@
 // and misbehaves on demand. The plan's name says how: words "key=value" for all modes, "fp16.key=value" for
 // one.
 //   steps=N  ms=N (time of a step)  crash_at=N (SIGSEGV)  refuse=1  trial=crash|hang|refuse  start_ms=N
-//   (before step 0) nonfinite_at=N  throw_at=N  exit_at=N
+//   (before step 0) nonfinite_at=N  throw_at=N  exit_at=N  save=fail
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "host/engine_api.h"
+#include "record/meta_keys.h"
 
 namespace {
 
@@ -88,10 +89,18 @@ Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
     const auto on_pause = [&](bool paused) {
         session.recorder.state(paused ? RunState::Paused : RunState::Running);
     };
+    std::int64_t done = 0;
+    const auto on_checkpoint = [&] {
+        const bool fails = word(plan, "save", "") == "fail";
+        session.recorder.meta(meta::checkpoint, (session.folder.checkpoints() / ("checkpoint_" + std::to_string(done))).string());
+        session.recorder.meta(meta::checkpoint_error, fails ? "no space left" : "");
+        session.recorder.meta(meta::checkpoint_ns, std::to_string(now_ns()));
+    };
     std::this_thread::sleep_for(std::chrono::milliseconds(number(plan, "start_ms", 0)));
     const Shadow shadow(session.folder);
     for (std::int64_t step = 0; step < steps; ++step) {
-        const auto next = session.control.at_step_edge(on_pause);
+        done = step;
+        const auto next = session.control.at_step_edge(on_pause, on_checkpoint);
         if (next == RunControl::Next::Stop)
             return end(session, RunState::Stopped, "stopped at step " + std::to_string(step));
         if (next == RunControl::Next::Interrupt)
