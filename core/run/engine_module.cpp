@@ -73,13 +73,19 @@ Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
         const Result<DeviceChoice> choice = choose_run_device(plan);
         if (!choice) return choice.error();
         MemoryMeter memory(torch::Device(choice->device.id).type());
+        Result<CheckpointInfo> checkpoint = CheckpointInfo{};
+        const bool goes_on = !plan.checkpoint.resume_from.empty();
+        if (goes_on) checkpoint = find_checkpoint(plan.checkpoint.resume_from);
+        if (!checkpoint) return checkpoint.error();
         const Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice);
         if (!parts) return parts.error();
+        TrainLoop loop(plan, **parts, session, memory);
+        if (goes_on) loop.go_on_from(*checkpoint);
         const std::string environment = environment_of(plan, **parts).dump(1);
         if (const auto written = write_file_atomically(session.folder.environment(), environment); !written)
             return written.error();
         record_meta(plan, **parts, session.recorder);
-        return TrainLoop(plan, **parts, session, memory).run();
+        return loop.run();
     });
 }
 

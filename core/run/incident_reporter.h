@@ -24,6 +24,11 @@ class IncidentReporter : public BeforeUpdate {
     /// Hidden overflows, gradients that went bad alone, a collapsed scale, poisoned weights.
     void after_step(const StepOutcome& outcome, const std::vector<Batch>& micro_batches);
 
+    /// Whether a weight is not finite, and that was told.
+    [[nodiscard]] bool is_poisoned() const { return m_poisoned; }
+    /// A checkpoint's weights were poisoned already: the recording that goes on says so at its first step.
+    void go_on_poisoned(std::int64_t step) { report_poisoned(step); }
+
     /// "gate.mul" of the last place that was found in that step, for the reason of the run's end; empty when
     /// none was.
     [[nodiscard]] const std::string& last_place() const { return m_last_place; }

@@ -22,13 +22,6 @@ std::string plan_hash(const RunPlan& plan) {
     return sha256_hex(json.dump());
 }
 
-std::string state_hash(Model& model) {
-    std::vector<std::pair<std::string, torch::Tensor>> state;
-    for (const auto& entry : model.named_parameters()) state.emplace_back(entry.key(), entry.value());
-    for (const auto& entry : model.named_buffers()) state.emplace_back(entry.key(), entry.value());
-    return tensor_hash(state);
-}
-
 void set_process(const RunPlan& plan) {
     at::set_num_threads(static_cast<int>(plan.launch.threads));
     at::globalContext().setDeterministicAlgorithms(plan.training.deterministic, false);
@@ -82,6 +75,13 @@ Result<std::vector<std::string>> set_islands(Model& model, const std::vector<std
 }
 
 }  // namespace
+
+std::string state_hash(Model& model) {
+    std::vector<std::pair<std::string, torch::Tensor>> state;
+    for (const auto& entry : model.named_parameters()) state.emplace_back(entry.key(), entry.value());
+    for (const auto& entry : model.named_buffers()) state.emplace_back(entry.key(), entry.value());
+    return tensor_hash(state);
+}
 
 Result<DeviceChoice> choose_run_device(const RunPlan& plan) {
     return choose_device(find_devices(), plan.device, plan.mixed_precision, plan.allow_emulated);

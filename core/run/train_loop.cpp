@@ -4,7 +4,13 @@
 
 #include "base/clock.h"
 #include "base/numbers.h"
+#include "data/tensor_hash.h"
+#include "engine/engine_error.h"
+#include "plan/resume_check.h"
+#include "plan/resume_rule.h"
 #include "record/meta_keys.h"
+#include "record/resume_record.h"
+#include "run/take_up.h"
 
 namespace mantissa {
 namespace {
@@ -46,40 +52,60 @@ TrainLoop::TrainLoop(const RunPlan& plan, RunParts& parts, RunSession& session, 
       m_on_nonfinite(accelerator_options(plan).on_nonfinite),
       m_incidents(parts, plan, session.recorder),
       m_runner(parts, plan.training, &m_incidents),
-      m_evaluator(parts, plan) {}
+      m_evaluator(parts, plan),
+      m_checkpoints(plan, parts, session) {
+    m_state.data_hash = parts.hashes.data;
+    m_state.training_split_hash = tensor_hash({{"training", parts.split.training}});
+    m_parts.accelerator.register_for_checkpointing(std::make_shared<SavedLoop>(m_state));
+}
+
+void TrainLoop::go_on_from(const CheckpointInfo& checkpoint) {
+    take_up(checkpoint, m_plan, m_parts);
+    m_runner.go_on_from(m_state.step, m_state.epoch);
+    m_first_step = m_state.step;
+    // A scale that starts anew looks for its place once more: its first skips are probing.
+    if (resumed_scale(checkpoint.mode, m_plan.mixed_precision) == ResumedScale::StartsAnew) m_state.skips = {};
+    if (m_state.step >= m_parts.planned_steps)
+        throw EngineError(nothing_left_to_do(m_parts.planned_steps, m_state.step));
+    CheckpointInfo told = checkpoint;
+    told.step = m_state.step;
+    told.applied_steps = m_state.applied;
+    record_resume(m_session.recorder, told, m_plan.mixed_precision);
+}
 
 Result<RunEnd> TrainLoop::run() {
     m_parts.bare_model().train();
+    if (m_state.poisoned) m_incidents.go_on_poisoned(m_state.step);
     std::optional<RunEnd> end;
-    std::int64_t step = 0;
-    for (; step < m_parts.planned_steps; ++step) {
-        if ((end = step_edge(step))) break;
+    while (!end && m_state.step < m_parts.planned_steps) {
+        if ((end = step_edge())) break;
         if (const auto error = m_session.recorder.error()) return *error;
-        const StepOutcome outcome = attempt(step);
+        const StepOutcome outcome = attempt();
         record(outcome);
         m_incidents.after_step(outcome, m_runner.last_batches());
-        if (outcome.refusal && (end = after_refusal(*outcome.refusal))) {
-            ++step;
-            break;
-        }
-        if (m_evaluator.is_due(step + 1)) evaluate(step + 1, &m_session.control);
+        ++m_state.step;
+        if (outcome.refusal && (end = after_refusal(*outcome.refusal))) break;
+        if (m_evaluator.is_due(m_state.step)) evaluate(&m_session.control);
+        if (m_checkpoints.is_due(m_state.step)) save();
     }
     if (const auto error = m_session.recorder.error()) return *error;
-    return finish(end.value_or(RunEnd{RunState::Finished, ""}), step);
+    return finish(end.value_or(RunEnd{RunState::Finished, ""}));
 }
 
-std::optional<RunEnd> TrainLoop::step_edge(std::int64_t step) {
+std::optional<RunEnd> TrainLoop::step_edge() {
     const auto tell = [this](bool paused) {
         m_session.recorder.state(paused ? RunState::Paused : RunState::Running, paused ? m_pause_reason : "");
         m_pause_reason.clear();
     };
-    RunControl::Next next = m_session.control.at_step_edge(tell);
+    const auto keep = [this] { save(); };
+    RunControl::Next next = m_session.control.at_step_edge(tell, keep);
     if (next == RunControl::Next::Go && m_session.gate != nullptr) {
-        m_session.gate->wait_for_turn(step, m_session.control);
+        m_session.gate->wait_for_turn(m_state.step, m_session.control);
         // A command may have come while this run waited for its turn.
-        if (m_session.control.is_ending()) next = m_session.control.at_step_edge(tell);
+        if (m_session.control.is_ending()) next = m_session.control.at_step_edge(tell, keep);
+        if (m_session.control.take_checkpoint_request()) save();
     }
-    const std::string at = "before step " + std::to_string(step);
+    const std::string at = "before step " + std::to_string(m_state.step);
     switch (next) {
         case RunControl::Next::Go:
             break;
@@ -91,9 +117,9 @@ std::optional<RunEnd> TrainLoop::step_edge(std::int64_t step) {
     return std::nullopt;
 }
 
-StepOutcome TrainLoop::attempt(std::int64_t step) {
+StepOutcome TrainLoop::attempt() {
     m_memory.begin_step();
-    if (step > 0) {
+    if (m_ops_recorded) {
         if (m_memory_parts_recorded) return m_runner.run();
         return m_runner.run(nullptr, [this] { return m_memory.current_bytes(); });
     }
@@ -101,16 +127,17 @@ StepOutcome TrainLoop::attempt(std::int64_t step) {
     OpCounter counter;
     counter.pause();
     StepOutcome outcome = m_runner.run(&counter, [this] { return m_memory.current_bytes(); });
-    for (OpDtypeRow& row : counter.rows(step)) m_session.recorder.op_dtypes(std::move(row));
+    for (OpDtypeRow& row : counter.rows(m_state.step)) m_session.recorder.op_dtypes(std::move(row));
+    m_ops_recorded = true;
     return outcome;
 }
 
 void TrainLoop::record(const StepOutcome& outcome) {
     const StepFacts& facts = outcome.facts;
     StepRow row = row_of(outcome);
-    m_applied += facts.skipped ? 0 : 1;
-    row.applied_step = m_applied;
-    row.skip_kind = m_skips.record({facts.skipped, facts.nonfinite_loss, facts.loss_scale_after});
+    m_state.applied += facts.skipped ? 0 : 1;
+    row.applied_step = m_state.applied;
+    row.skip_kind = m_state.skips.record({facts.skipped, facts.nonfinite_loss, facts.loss_scale_after});
     row.memory_bytes = m_memory.current_bytes();
     row.memory_peak_bytes = m_memory.peak_bytes();
     row.host_memory_bytes = m_host_memory.bytes();
@@ -152,19 +179,28 @@ std::optional<RunEnd> TrainLoop::after_refusal(const NonFinite& refusal) {
     return RunEnd{RunState::StoppedNonfinite, reason};
 }
 
-void TrainLoop::evaluate(std::int64_t steps_done, const RunControl* control) {
-    for (EvaluationRow& row : m_evaluator.evaluate(steps_done, control)) {
+void TrainLoop::evaluate(const RunControl* control) {
+    for (EvaluationRow& row : m_evaluator.evaluate(m_state.step, control)) {
         m_session.recorder.evaluation(std::move(row));
-        m_evaluated_at = steps_done;
+        m_state.evaluated_at = m_state.step;
     }
 }
 
-RunEnd TrainLoop::finish(RunEnd end, std::int64_t steps_done) {
+void TrainLoop::save() {
+    m_state.epoch = m_runner.epoch();
+    m_state.poisoned = m_incidents.is_poisoned();
+    m_checkpoints.save(m_state.step);
+}
+
+RunEnd TrainLoop::finish(RunEnd end) {
     // An interrupted run ends at once; every other one is worth its last evaluation. A run that was stopped
     // asks nobody.
-    const bool is_wanted =
-        end.state != RunState::Interrupted && steps_done > 0 && m_evaluated_at != steps_done;
-    if (is_wanted) evaluate(steps_done, end.state == RunState::Stopped ? nullptr : &m_session.control);
+    const bool is_interrupted = end.state == RunState::Interrupted, is_stopped = end.state == RunState::Stopped;
+    if (!is_interrupted && m_state.step > 0 && m_state.evaluated_at != m_state.step)
+        evaluate(is_stopped ? nullptr : &m_session.control);
+    // A run that was stopped is meant to go on one day, whatever the plan says of its end.
+    const bool is_wanted = is_stopped || (m_plan.checkpoint.at_end && !is_interrupted);
+    if (is_wanted && m_state.step > m_first_step) save();
     if (const auto scale = m_parts.accelerator.loss_scale_state()) {
         m_session.recorder.meta(meta::final_scale, to_text(scale->scale));
     }

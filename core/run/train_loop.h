@@ -6,9 +6,11 @@
 
 #include "devices/memory_meter.h"
 #include "host/engine_api.h"
-#include "record/skip_kind.h"
+#include "record/checkpoint_info.h"
 #include "run/evaluator.h"
 #include "run/incident_reporter.h"
+#include "run/loop_state.h"
+#include "run/run_checkpoints.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
 
@@ -18,17 +20,21 @@ class TrainLoop {
   public:
     TrainLoop(const RunPlan& plan, RunParts& parts, RunSession& session, MemoryMeter& memory);
 
+    /// Takes up a checkpoint before the run: steps count on from it. Throws EngineError with the reason why it can't.
+    void go_on_from(const CheckpointInfo& checkpoint);
+
     /// The end state is in the recording when it returns. An Error: the recording can't be written any more.
     Result<RunEnd> run();
 
   private:
-    [[nodiscard]] std::optional<RunEnd> step_edge(std::int64_t step);
-    [[nodiscard]] StepOutcome attempt(std::int64_t step);
+    [[nodiscard]] std::optional<RunEnd> step_edge();
+    [[nodiscard]] StepOutcome attempt();
     void record(const StepOutcome& outcome);
     void record_memory_parts(const StepOutcome& outcome);
     [[nodiscard]] std::optional<RunEnd> after_refusal(const NonFinite& refusal);
-    void evaluate(std::int64_t steps_done, const RunControl* control);
-    [[nodiscard]] RunEnd finish(RunEnd end, std::int64_t steps_done);
+    void evaluate(const RunControl* control);
+    void save();
+    [[nodiscard]] RunEnd finish(RunEnd end);
 
     const RunPlan& m_plan;
     RunParts& m_parts;
@@ -39,10 +45,10 @@ class TrainLoop {
     IncidentReporter m_incidents;
     StepRunner m_runner;
     Evaluator m_evaluator;
-    SkipClassifier m_skips;
-    std::int64_t m_applied = 0;
-    std::int64_t m_evaluated_at = -1;
-    bool m_memory_parts_recorded = false;
+    RunCheckpoints m_checkpoints;
+    LoopState m_state;
+    std::int64_t m_first_step = 0;
+    bool m_ops_recorded = false, m_memory_parts_recorded = false;
     std::string m_pause_reason;
 };
 

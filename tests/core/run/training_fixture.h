@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -84,6 +85,7 @@ class Training : public testing::Test {
     Trained train(const RunPlan& plan, RunControl& control, StepGate* gate = nullptr) {
         const auto folder = create_run_folder(m_runs, plan.name, plan.mixed_precision);
         EXPECT_TRUE(folder.ok());
+        if (m_prepare) m_prepare(*folder);
         Trained trained{*folder, {}, {}, {}, {}, {}};
         {
             auto recorder = RunRecorder::open(folder->path);
@@ -118,6 +120,7 @@ class Training : public testing::Test {
 
     RunControl m_control;
     std::filesystem::path m_runs;
+    std::function<void(const RunFolder&)> m_prepare;  // called with a new run folder before its run
 
   private:
     static void read_back(Trained& trained) {

@@ -1,0 +1,38 @@
+#pragma once
+// The checkpoints of a run: RUN/checkpoints/checkpoint_<steps done>, each with the run's plan.json. A save that fails is told in
+// the recording and ends nothing. Thread: the one that trains.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/engine_api.h"
+#include "run/run_parts.h"
+
+namespace mantissa {
+
+class RunCheckpoints {
+  public:
+    RunCheckpoints(const RunPlan& plan, RunParts& parts, RunSession& session)
+        : m_plan(plan), m_parts(parts), m_session(session) {}
+
+    [[nodiscard]] bool is_due(std::int64_t steps_done) const {
+        return m_plan.checkpoint.every > 0 && steps_done % m_plan.checkpoint.every == 0;
+    }
+    /// What follows after so many attempts, unless it is saved already; then the oldest go that `keep` doesn't hold.
+    void save(std::int64_t steps_done);
+
+  private:
+    /// Throws, or leaves a whole checkpoint.
+    void write(std::int64_t steps_done, const std::filesystem::path& target);
+    void write_plan(const std::filesystem::path& file);
+    void remove_old();
+    void tell_failure(std::int64_t steps_done, const std::string& why);
+
+    const RunPlan& m_plan;
+    RunParts& m_parts;
+    RunSession& m_session;
+    std::vector<std::filesystem::path> m_saved;  // oldest first
+    std::int64_t m_saved_at = -1;
+};
+
+}  // namespace mantissa

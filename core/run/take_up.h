@@ -1,0 +1,12 @@
+#pragma once
+// A checkpoint's state into the parts of a run, with what the plan changes on the way.
+#include "plan/run_plan.h"
+#include "record/checkpoint_info.h"
+#include "run/run_parts.h"
+
+namespace mantissa {
+
+/// Throws EngineError when the checkpoint and the plan don't fit.
+void take_up(const CheckpointInfo& checkpoint, const RunPlan& plan, RunParts& parts);
+
+}  // namespace mantissa
