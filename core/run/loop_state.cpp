@@ -53,7 +53,6 @@ StateBundle SavedLoop::state() const {
     StateBundle bundle;
     bundle.facts["step"] = m_state.step;
     bundle.facts["applied"] = m_state.applied;
-    bundle.facts["epoch"] = m_state.epoch;
     bundle.facts["evaluated_at"] = m_state.evaluated_at;
     bundle.facts["poisoned"] = m_state.poisoned;
     bundle.facts["data_hash"] = m_state.data_hash;
@@ -70,7 +69,6 @@ void SavedLoop::load_state(const StateBundle& bundle) {
     LoopState read = m_state;
     read.step = bundle.fact<std::int64_t>("step");
     read.applied = bundle.fact<std::int64_t>("applied");
-    read.epoch = bundle.fact<std::int64_t>("epoch");
     read.evaluated_at = bundle.fact<std::int64_t>("evaluated_at");
     read.poisoned = bundle.fact<bool>("poisoned");
     read.skips.restore(read_skips(bundle));

@@ -12,7 +12,6 @@ namespace mantissa {
 struct LoopState {
     std::int64_t step = 0;     // attempts done = number of the next
     std::int64_t applied = 0;  // updates applied
-    std::int64_t epoch = -1;   // of the last batch; -1 = none was taken
     std::int64_t evaluated_at = -1;
     bool poisoned = false;  // a weight is not finite, and that was told
     SkipClassifier skips;

@@ -1,12 +1,12 @@
 #include "run/run_checkpoints.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "checkpoint/checkpoint_files.h"
 #include "engine/engine_error.h"
 #include "plan/plan_file.h"
 #include "record/meta_keys.h"
@@ -14,8 +14,6 @@
 namespace mantissa {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr std::size_t always_kept = 2;  // the last may be the one that a crash damages
 
 void require(const Result<void>& done) {
     if (!done) throw EngineError(done.error());
@@ -27,32 +25,14 @@ std::string reason_of(const std::exception& exception) {
     return text.substr(0, text.find('\n'));
 }
 
-// A reader sees it whole or not at all.
-void remove_whole(const fs::path& checkpoint) {
-    std::error_code ignored;
-    const fs::path hidden = checkpoint.parent_path() / ("." + checkpoint.filename().string() + ".old");
-    fs::rename(checkpoint, hidden, ignored);
-    fs::remove_all(hidden, ignored);
-}
-
 }  // namespace
 
-void RunCheckpoints::write(std::int64_t steps_done, const fs::path& target) {
-    require(make_folders(target.parent_path()));
-    const fs::path hidden = target.parent_path() / (".checkpoint_" + std::to_string(steps_done) + ".whole");
-    std::error_code failed;
-    fs::remove_all(hidden, failed);
-    try {
-        m_parts.accelerator.save_state(hidden);
-        write_plan(hidden / "plan.json");
-        require(sync_folder(hidden));
-        fs::rename(hidden, target);
-        require(sync_folder(target.parent_path()));
-    } catch (...) {
-        fs::remove_all(hidden, failed);
-        throw;
-    }
-}
+RunCheckpoints::RunCheckpoints(const RunPlan& plan, RunParts& parts, RunSession& session)
+    : m_plan(plan),
+      m_parts(parts),
+      m_session(session),
+      m_plan_hook(parts.accelerator.register_save_state_pre_hook(
+          [this](const fs::path& hidden) { write_plan(hidden / "plan.json"); })) {}
 
 // With the sources of its settings where the run has them.
 void RunCheckpoints::write_plan(const fs::path& file) {
@@ -64,28 +44,21 @@ void RunCheckpoints::write_plan(const fs::path& file) {
 }
 
 void RunCheckpoints::save(std::int64_t steps_done) {
-    const fs::path target = m_session.folder.checkpoints() / ("checkpoint_" + std::to_string(steps_done));
+    const fs::path target = checkpoint_path(m_session.folder.checkpoints(), steps_done);
     if (m_saved_at != steps_done) {
         try {
-            write(steps_done, target);
+            require(make_folders(target.parent_path()));
+            m_parts.accelerator.save_state(target);
         } catch (const std::exception& exception) {
             return tell_failure(steps_done, reason_of(exception));
         }
         m_saved_at = steps_done;
-        m_saved.push_back(target);
-        remove_old();
+        const auto removed = remove_old_checkpoints(target.parent_path(), m_plan.checkpoint.keep);
+        if (!removed) log::warning(describe(removed.error()));
     }
     m_session.recorder.meta(meta::checkpoint, target.string());
     m_session.recorder.meta(meta::checkpoint_error, "");
     m_session.recorder.meta(meta::checkpoint_ns, std::to_string(now_ns()));
-}
-
-void RunCheckpoints::remove_old() {
-    const std::size_t keep = std::max(always_kept, static_cast<std::size_t>(m_plan.checkpoint.keep));
-    while (m_saved.size() > keep) {
-        remove_whole(m_saved.front());
-        m_saved.erase(m_saved.begin());
-    }
 }
 
 void RunCheckpoints::tell_failure(std::int64_t steps_done, const std::string& why) {

@@ -2,8 +2,8 @@
 // The checkpoints of a run: RUN/checkpoints/checkpoint_<steps done>, each with the run's plan.json. A save that fails is told in
 // the recording and ends nothing. Thread: the one that trains.
 #include <cstdint>
+#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "host/engine_api.h"
 #include "run/run_parts.h"
@@ -12,8 +12,10 @@ namespace mantissa {
 
 class RunCheckpoints {
   public:
-    RunCheckpoints(const RunPlan& plan, RunParts& parts, RunSession& session)
-        : m_plan(plan), m_parts(parts), m_session(session) {}
+    RunCheckpoints(const RunPlan& plan, RunParts& parts, RunSession& session);
+    ~RunCheckpoints() { m_plan_hook.remove(); }
+    RunCheckpoints(const RunCheckpoints&) = delete;
+    RunCheckpoints& operator=(const RunCheckpoints&) = delete;
 
     [[nodiscard]] bool is_due(std::int64_t steps_done) const {
         return m_plan.checkpoint.every > 0 && steps_done % m_plan.checkpoint.every == 0;
@@ -22,16 +24,13 @@ class RunCheckpoints {
     void save(std::int64_t steps_done);
 
   private:
-    /// Throws, or leaves a whole checkpoint.
-    void write(std::int64_t steps_done, const std::filesystem::path& target);
     void write_plan(const std::filesystem::path& file);
-    void remove_old();
     void tell_failure(std::int64_t steps_done, const std::string& why);
 
     const RunPlan& m_plan;
     RunParts& m_parts;
     RunSession& m_session;
-    std::vector<std::filesystem::path> m_saved;  // oldest first
+    HookHandle m_plan_hook;  // every checkpoint gets the plan before it is whole
     std::int64_t m_saved_at = -1;
 };
 

@@ -34,13 +34,13 @@ StepOutcome StepRunner::run(OpCounter* counter, const std::function<std::int64_t
 
 Batch StepRunner::next_batch(StepOutcome& outcome) {
     std::optional<Batch> batch;
-    if (m_epoch >= 0) batch = m_parts.loader.next();
+    if (m_is_in_pass) batch = m_parts.loader.next();
     if (!batch) {
         m_parts.loader.start_pass();
-        ++m_epoch;
+        m_is_in_pass = true;
         batch = m_parts.loader.next();
     }
-    outcome.epoch = m_epoch;
+    outcome.epoch = m_parts.loader.epoch();
     outcome.samples += batch->features.size(0);
     return std::move(*batch);
 }

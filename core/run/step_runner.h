@@ -37,12 +37,8 @@ class StepRunner {
     /// `counter` sees the ops of forward and backward; null on all but the first step.
     StepOutcome run(OpCounter* counter = nullptr, const std::function<std::int64_t()>& current_bytes = {});
 
-    /// Where a checkpoint left off: the number of the next attempt, and the epoch of the last batch (-1: none yet).
-    void go_on_from(std::int64_t step, std::int64_t epoch) {
-        m_step = step;
-        m_epoch = epoch;
-    }
-    [[nodiscard]] std::int64_t epoch() const { return m_epoch; }
+    /// Where a checkpoint left off: the number of the next attempt. The loader knows its place itself.
+    void go_on_from(std::int64_t step) { m_step = step; }
 
     /// The batches of the last attempt (for a look at them again).
     [[nodiscard]] const std::vector<Batch>& last_batches() const { return m_batches; }
@@ -62,7 +58,7 @@ class StepRunner {
     std::vector<Batch> m_batches;
     std::vector<torch::Tensor> m_losses;  // detached, of this attempt
     std::int64_t m_step = 0;
-    std::int64_t m_epoch = -1;
+    bool m_is_in_pass = false;
 };
 
 }  // namespace mantissa

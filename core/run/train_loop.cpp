@@ -61,7 +61,7 @@ TrainLoop::TrainLoop(const RunPlan& plan, RunParts& parts, RunSession& session, 
 
 void TrainLoop::go_on_from(const CheckpointInfo& checkpoint) {
     take_up(checkpoint, m_plan, m_parts);
-    m_runner.go_on_from(m_state.step, m_state.epoch);
+    m_runner.go_on_from(m_state.step);
     m_first_step = m_state.step;
     // A scale that starts anew looks for its place once more: its first skips are probing.
     if (resumed_scale(checkpoint.mode, m_plan.mixed_precision) == ResumedScale::StartsAnew) m_state.skips = {};
@@ -187,7 +187,6 @@ void TrainLoop::evaluate(const RunControl* control) {
 }
 
 void TrainLoop::save() {
-    m_state.epoch = m_runner.epoch();
     m_state.poisoned = m_incidents.is_poisoned();
     m_checkpoints.save(m_state.step);
 }
