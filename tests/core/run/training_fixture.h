@@ -55,7 +55,7 @@ struct Trained {
     }
 };
 
-class Training : public testing::Test {
+class Training : public ::testing::Test {
   protected:
     void SetUp() override {
         m_runs = std::filesystem::temp_directory_path() / ("mantissa-run-test-" + std::to_string(getpid()));
