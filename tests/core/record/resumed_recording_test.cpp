@@ -1,6 +1,7 @@
 // A recording that begins in the middle of a plan: every reader takes its first step for what it is.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "record/decimation.h"
