@@ -40,7 +40,7 @@ Json checkpoints_of(const Home& home, const Json& run) {
 }
 
 Json steps_of(const Home& home, const Json& run) {
-    return Json::parse(home.run({"export", run["run_dir"], "--format", "json"}).out)["steps"];
+    return Json::parse(home.run({"export", run["run_dir"], "--format", "json"}).out);
 }
 
 /// Every value that isn't a time or a size of memory.
