@@ -252,7 +252,8 @@ PrecisionEvidence precision_evidence(const RunEvidence& run) {
     }
     evidence.planned = summary.planned_steps;
     evidence.steps = figures.attempts;
-    evidence.applied = figures.applied;
+    const std::int64_t before = summary.resumed ? summary.resumed->applied_steps : 0;
+    evidence.applied = std::max<std::int64_t>(0, figures.applied - before);
     evidence.probing = figures.probing;
     evidence.faults = figures.faults;
     evidence.nonfinite_losses = figures.nonfinite_losses;

@@ -49,15 +49,17 @@ void RunController::pauseOrResume() { send(isPaused() ? ControlCommand::Resume :
 
 void RunController::stepOnce() { send(ControlCommand::Step); }
 
+void RunController::checkpoint(const std::string& run) { send(ControlCommand::Checkpoint, run); }
+
 void RunController::stop() { send(ControlCommand::Stop); }
 
-void RunController::send(ControlCommand command) {
+void RunController::send(ControlCommand command, const std::string& run) {
     if (m_thread) {
         m_thread->post(command);
     } else if (!m_client) {
         Q_EMIT refused(reason());
         return;
-    } else if (const auto sent = m_client->send(to_string(command)); !sent) {
+    } else if (const auto sent = m_client->send(to_string(command), run); !sent) {
         Q_EMIT refused(QString::fromStdString(describe(sent.error())));
         return;
     }

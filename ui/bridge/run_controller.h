@@ -34,6 +34,8 @@ class RunController : public QObject {
   public Q_SLOTS:
     void pauseOrResume();
     void stepOnce();
+    /// Runs save at their next step edge, or at once where they are paused. `run`: one mode of a comparison; empty = all.
+    void checkpoint(const std::string& run = {});
     void stop();
 
   Q_SIGNALS:
@@ -41,7 +43,7 @@ class RunController : public QObject {
     void refused(const QString& sentence);
 
   private:
-    void send(ControlCommand command);
+    void send(ControlCommand command, const std::string& run = {});
     void tryToConnect();
     void takeEvents();
     void drop();

@@ -69,7 +69,7 @@ void writeCsv(const RunChart& chart, QIODevice& device) {
     std::int64_t steps = 0;
     const Quantity quantity = chart.options().quantity;
     for (const ChartRun& run : chart.runs()) {
-        const std::string mode = to_string(run.mode);
+        const std::string mode = (run.isBefore ? "before_" : "") + std::string(to_string(run.mode));
         line += ',' + mode + '_' + csvName(quantity) + ',' + mode + "_applied_step," + mode + "_seconds," + mode + "_step";
         steps = std::max(steps, run.series->isEmpty() ? 0 : run.series->steps().back() + 1);
     }

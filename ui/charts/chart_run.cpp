@@ -1,5 +1,6 @@
 #include "ui/charts/chart_run.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 
 #include "ui/charts/step_range.h"
@@ -17,8 +18,13 @@ void fitRange(StepRange& range, const std::vector<ChartRun>& runs, XKind kind, s
     range.setWhole({0, std::max(dataEnd, planned)}, dataEnd);
 }
 
+QString nameOf(const ChartRun& run) {
+    const QString mode = QString::fromLatin1(to_string(run.mode));
+    return run.isBefore ? QCoreApplication::translate("ChartRun", "%1 before").arg(mode) : mode;
+}
+
 const RunSeries* controlOf(const std::vector<ChartRun>& runs) {
-    const auto found = std::find_if(runs.begin(), runs.end(), [](const ChartRun& run) { return run.mode == Precision::No; });
+    const auto found = std::find_if(runs.begin(), runs.end(), [](const ChartRun& run) { return run.mode == Precision::No && !run.isBefore; });
     return found == runs.end() ? nullptr : found->series;
 }
 

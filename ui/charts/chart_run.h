@@ -1,5 +1,6 @@
 #pragma once
 // One run as a chart sees it. The pointers belong to a RunFollower and must outlive the chart's use of them.
+#include <QString>
 #include <vector>
 
 #include "base/precision.h"
@@ -15,7 +16,11 @@ struct ChartRun {
     const RunSeries* series = nullptr;
     const std::vector<EvaluationRow>* evaluations = nullptr;  // may be absent
     const StateRow* state = nullptr;                          // may be absent
+    bool isBefore = false;  // the run that this one goes on from: drawn with it, but no run of its own
 };
+
+/// "fp16", "fp16 before".
+[[nodiscard]] QString nameOf(const ChartRun& run);
 
 /// Sets the whole of `range` to what the runs hold, or, on the step axes, to the plan's steps when these are more.
 void fitRange(StepRange& range, const std::vector<ChartRun>& runs, XKind kind, std::int64_t plannedSteps);

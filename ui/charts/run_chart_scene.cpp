@@ -66,7 +66,7 @@ void RunChart::updateLanes() {
             continue;
         }
         SceneLane lane;
-        lane.name = QString::fromLatin1(to_string(run.mode));
+        lane.name = nameOf(run);
         lane.colour = m_theme.modeColour(run.mode);
         const double top = m_scene.ledger.top() + lanePitch * static_cast<double>(i) + (lanePitch - laneHeight) / 2;
         const double from = ledger.isEmpty ? m_scene.plot.left() : m_scene.toPixelX(ledger.from);
@@ -217,7 +217,7 @@ void RunChart::addCursorLine(std::size_t run, std::size_t index) {
     if (mark && (std::isfinite(raw) || mark->fate != StepFate::Nonfinite)) {
         text += QStringLiteral(" · ") + fateText(mark);
     }
-    m_scene.cursorLines.push_back({QString::fromLatin1(to_string(m_runs[run].mode)), text,
+    m_scene.cursorLines.push_back({nameOf(m_runs[run]), text,
                                    m_theme.modeColour(m_runs[run].mode), mark && mark->fate == StepFate::Nonfinite});
 }
 

@@ -111,7 +111,7 @@ QVariant StepTableModel::headerData(int section, Qt::Orientation orientation, in
     if (section == 0) {
         return tr("Step");
     }
-    const QString mode = QString::fromLatin1(to_string(runOf(section).mode));
+    const QString mode = nameOf(runOf(section));
     return isValueColumn(section) ? tr("%1 · %2").arg(mode, quantityName(m_quantity)) : tr("%1 · step").arg(mode);
 }
 

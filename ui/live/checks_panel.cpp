@@ -43,17 +43,6 @@ BoxColours boxOf(CheckMark mark, const ThemeColours& c) {
 
 QString escaped(const std::string& text) { return QString::fromStdString(text).toHtmlEscaped(); }
 
-/// The sign stands in a column of its own, so that the sentences begin below each other.
-QString lineHtml(CheckMark mark, const QString& sentence, const std::vector<std::string>& facts, const ThemeColours& c) {
-    QString html = QStringLiteral("<table cellspacing=0 cellpadding=0 width=\"100%\"><tr><td width=22 style=\"color:%1; font-weight:700\">%2</td>"
-                                  "<td width=\"100%\">%3")
-                       .arg(colourOf(mark, c).name(), QString::fromUtf8(check_sign(mark)), sentence);
-    for (const std::string& fact : facts) {
-        html += QStringLiteral("<br><span style=\"color:%1\">%2</span>").arg(c.muted.name(), escaped(fact));
-    }
-    return html + QStringLiteral("</td></tr></table>");
-}
-
 QString spokenMark(CheckMark mark) {
     switch (mark) {
         case CheckMark::Passed: return ChecksPanel::tr("passed");
@@ -115,14 +104,34 @@ ChecksPanel::ChecksPanel(const Theme& theme, QWidget* parent)
     connect(close, &QPushButton::clicked, this, &QWidget::close);
 }
 
-QLabel* ChecksPanel::addLine(QVBoxLayout* column) {
-    auto* line = new QLabel(this);
-    line->setWordWrap(true);
-    line->setTextFormat(Qt::RichText);
-    line->setTextInteractionFlags(Qt::TextSelectableByKeyboard | Qt::TextSelectableByMouse);
-    line->setFocusPolicy(Qt::StrongFocus);
-    column->addWidget(line);
+/// The sign stands in a column of its own, so that the sentences begin below each other.
+ChecksPanel::Line ChecksPanel::addLine(QVBoxLayout* column) {
+    const Line line{new QLabel(this), new QLabel(this)};
+    line.sign->setFixedWidth(18);
+    line.text->setWordWrap(true);
+    line.text->setTextFormat(Qt::RichText);
+    line.text->setTextInteractionFlags(Qt::TextSelectableByKeyboard | Qt::TextSelectableByMouse);
+    line.text->setFocusPolicy(Qt::StrongFocus);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(6);
+    row->addWidget(line.sign, 0, Qt::AlignTop);
+    row->addWidget(line.text, 1);
+    column->addLayout(row);
     return line;
+}
+
+void ChecksPanel::put(const Line& line, CheckMark mark, const QString& html, const QString& spoken,
+                      const std::vector<std::string>& facts) {
+    const ThemeColours& c = m_theme.colours();
+    line.sign->setText(QStringLiteral("<b style=\"color:%1\">%2</b>").arg(colourOf(mark, c).name(), QString::fromUtf8(check_sign(mark))));
+    QString text = html;
+    QStringList words{spokenMark(mark), spoken};
+    for (const std::string& fact : facts) {
+        text += QStringLiteral("<br><span style=\"color:%1\">%2</span>").arg(c.muted.name(), escaped(fact));
+        words << QString::fromStdString(fact);
+    }
+    line.text->setText(text);
+    line.text->setAccessibleName(words.join(QStringLiteral(". ")));
 }
 
 void ChecksPanel::setAnswer(const PrecisionAnswer& answer) {
@@ -131,26 +140,16 @@ void ChecksPanel::setAnswer(const PrecisionAnswer& answer) {
         return;
     }
     m_plain = plain;
-    const ThemeColours& c = m_theme.colours();
-    const BoxColours box = boxOf(answer.mark, c);
+    const BoxColours box = boxOf(answer.mark, m_theme.colours());
     m_title->setText(QString::fromStdString(answer.title));
     setAccessibleName(m_title->text());
     m_box->setStyleSheet(QStringLiteral("#precisionAnswer{background:%1;border:1px solid %2;border-radius:6px;}")
                              .arg(box.fill.name(), box.border.name()));
-    const auto put = [&](QLabel* line, CheckMark mark, const QString& html, const QString& spoken,
-                         const std::vector<std::string>& facts) {
-        line->setText(lineHtml(mark, html, facts, c));
-        QStringList words{spokenMark(mark), spoken};
-        for (const std::string& fact : facts) {
-            words << QString::fromStdString(fact);
-        }
-        line->setAccessibleName(words.join(QStringLiteral(". ")));
-    };
     const QString sentence = QString::fromStdString(answer.sentence);
     put(m_answer, answer.mark, QStringLiteral("<b>%1</b>").arg(sentence.toHtmlEscaped()), sentence, answer.facts);
     for (std::size_t i = 0; i < m_checks.size() && i < answer.checks.size(); ++i) {
         const PrecisionCheck& check = answer.checks[i];
-        m_checks[i]->setObjectName(QStringLiteral("check_%1").arg(QString::fromStdString(check.id)));
+        m_checks[i].text->setObjectName(QStringLiteral("check_%1").arg(QString::fromStdString(check.id)));
         put(m_checks[i], check.mark, QStringLiteral("<b>%1</b>&nbsp; %2").arg(escaped(check.title), escaped(check.sentence)),
             QStringLiteral("%1: %2").arg(QString::fromStdString(check.title), QString::fromStdString(check.sentence)), check.facts);
     }
@@ -161,7 +160,7 @@ void ChecksPanel::setAnswer(const PrecisionAnswer& answer) {
 void ChecksPanel::fit() {
     QWidget* content = m_scroll->widget();
     const int width = panelWidth - 24;
-    const int wanted = content->layout()->hasHeightForWidth() ? content->layout()->heightForWidth(width) : content->sizeHint().height();
+    const int wanted = content->layout()->heightForWidth(width);
     int most = wanted;
     if (m_anchor != nullptr) {
         const int below = m_anchor->mapToGlobal(QPoint(0, m_anchor->height())).y();

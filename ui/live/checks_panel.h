@@ -27,7 +27,12 @@ class ChecksPanel : public QFrame {
     void hideEvent(QHideEvent* event) override;
 
   private:
-    QLabel* addLine(QVBoxLayout* column);
+    struct Line {
+        QLabel* sign;
+        QLabel* text;
+    };
+    Line addLine(QVBoxLayout* column);
+    void put(const Line& line, CheckMark mark, const QString& html, const QString& spoken, const std::vector<std::string>& facts);
     void fit();
 
     const Theme& m_theme;
@@ -35,8 +40,8 @@ class ChecksPanel : public QFrame {
     QScrollArea* m_scroll;
     QLabel* m_title;
     QFrame* m_box;
-    QLabel* m_answer;
-    std::vector<QLabel*> m_checks;
+    Line m_answer;
+    std::vector<Line> m_checks;
     QString m_plain;
 };
 

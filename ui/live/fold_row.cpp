@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace mantissa::ui {
 
@@ -45,6 +46,20 @@ void FoldRow::renameFold(QWidget* content, const QString& name) {
             fold.name = name;
             updateText(fold);
         }
+    }
+}
+
+std::vector<bool> FoldRow::openFolds() const {
+    std::vector<bool> open;
+    for (const Fold& fold : m_folds) {
+        open.push_back(fold.opener->isChecked());
+    }
+    return open;
+}
+
+void FoldRow::setOpenFolds(const std::vector<bool>& open) {
+    for (std::size_t i = 0; i < std::min(open.size(), m_folds.size()); ++i) {
+        m_folds[i].opener->setChecked(open[i]);
     }
 }
 

@@ -20,6 +20,10 @@ class FoldRow : public QWidget {
     void renameFold(QWidget* content, const QString& name);
     void setNote(const QString& html, const QString& toolTip);
 
+    /// Which folds are open, in their order; to be given back after the page was made anew.
+    [[nodiscard]] std::vector<bool> openFolds() const;
+    void setOpenFolds(const std::vector<bool>& open);
+
   Q_SIGNALS:
     void opened(QWidget* content);
 

@@ -114,6 +114,8 @@ void HeadlineBar::setExpanded(bool expanded) {
     m_grounds->setVisible(expanded);
 }
 
+bool HeadlineBar::isExpanded() const { return m_why->isChecked(); }
+
 void HeadlineBar::addLine(const QString& html) {
     auto* line = new QLabel(html, m_grounds);
     line->setWordWrap(true);

@@ -24,6 +24,7 @@ class HeadlineBar : public QFrame {
     [[nodiscard]] QString text() const;
     [[nodiscard]] QString severity() const { return m_severity; }
     void setExpanded(bool expanded);
+    [[nodiscard]] bool isExpanded() const;
 
   private:
     void paintAll();

@@ -1,16 +1,18 @@
 #include "ui/live/live_page.h"
 
+#include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <QTimer>
+#include <QUrl>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "base/numbers.h"
 #include "judge/texts.h"
-#include "ui/charts/step_range.h"
 #include "ui/live/empty_live.h"
 #include "ui/live/fold_row.h"
 #include "ui/live/headline_bar.h"
@@ -46,9 +48,27 @@ const TrialReport* trialOf(const ComparisonFollower& follower, Precision mode) {
 
 LivePage::LivePage(Theme& theme, QWidget* parent) : QWidget(parent), m_theme(theme), m_range(new StepRange(this)) {
     build();
+    connectParts();
+}
+
+LivePage::~LivePage() { showNothing(); }
+
+void LivePage::connectParts() {
     connect(m_loss, &LossPanel::xKindChanged, this, &LivePage::setXKind);
     connect(m_loss, &ChartCard::failed, this, &LivePage::failed);
+    connect(m_loss, &LossPanel::checkpointRequested, this, &LivePage::checkpointRequested);
+    connect(m_loss, &LossPanel::continueRequested, this, [this] { Q_EMIT continueRequested({}); });
     connect(&m_controller, &RunController::refused, this, &LivePage::failed);
+    connect(m_strips, &ModeStrips::saveWeightsRequested, this, [this](std::size_t row) { Q_EMIT saveWeightsRequested(folderOf(row)); });
+    connect(m_strips, &ModeStrips::continueRequested, this, [this](std::size_t row) { Q_EMIT continueRequested(folderOf(row)); });
+    connect(m_strips, &ModeStrips::folderRequested, this, [this](std::size_t row) {
+        QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(folderOf(row).string())));
+    });
+    connect(&m_before, &RunsBefore::advanced, this, [this] {
+        if (m_follower) {
+            refresh();
+        }
+    });
     connect(&m_theme, &Theme::changed, this, [this] {
         if (m_follower) {
             refreshVerdicts();
@@ -56,7 +76,18 @@ LivePage::LivePage(Theme& theme, QWidget* parent) : QWidget(parent), m_theme(the
     });
 }
 
-LivePage::~LivePage() { showNothing(); }
+std::filesystem::path LivePage::folderOf(std::size_t row) const {
+    return row < m_follower->runs().size() ? m_follower->runs()[row]->folder() : std::filesystem::path();
+}
+
+std::vector<ShownRun> LivePage::shownRuns() const {
+    std::vector<ShownRun> shown;
+    for (std::size_t i = 0; m_follower && i < m_follower->runs().size(); ++i) {
+        const RunFollower& run = *m_follower->runs()[i];
+        shown.push_back({run.mode(), run.folder(), run.hasEnded()});
+    }
+    return shown;
+}
 
 void LivePage::build() {
     auto* empty = new EmptyLive(this);
@@ -68,6 +99,14 @@ void LivePage::build() {
     column->setContentsMargins(12, 8, 12, 4);
     column->setSpacing(8);
     m_headlineBar = new HeadlineBar(m_theme, content);
+    m_origin = new QLabel(content);
+    m_origin->setObjectName(QStringLiteral("origin"));
+    m_origin->setProperty("muted", true);
+    m_origin->setWordWrap(true);
+    m_origin->setTextFormat(Qt::PlainText);
+    m_origin->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_origin->setContentsMargins(12, 0, 12, 0);
+    m_origin->hide();
     m_strips = new ModeStrips(m_theme, content);
     m_strips->setAnswers([this](std::size_t row) { return answerOf(row); });
     m_loss = new LossPanel(m_theme, *m_range, m_controller, content);
@@ -75,6 +114,7 @@ void LivePage::build() {
     m_folds = new FoldRow(content);
     m_verdicts = new QLabel(content);
     column->addWidget(m_headlineBar);
+    column->addWidget(m_origin);
     column->addWidget(m_strips);
     column->addWidget(m_loss, 9);
     column->addWidget(buildSmallCharts(), 2);
@@ -166,10 +206,12 @@ void LivePage::showNothing() {
     m_controller.leave();
     // The charts refer to the follower's columns: they let go first.
     m_runs.clear();
+    m_origin->hide();
     m_loss->setRuns({});
     for (ChartCard* card : m_charts) {
         card->setRuns({});
     }
+    m_before.clear();
     m_follower.reset();
     m_stack->setCurrentIndex(0);
 }
@@ -182,12 +224,29 @@ void LivePage::setLanguage(const std::string& language) {
     }
 }
 
-const PlotOptions& LivePage::lossOptions() const {
-    return m_loss->lossOptions();
+LiveView LivePage::view() const {
+    return {m_loss->lossOptions(), m_range->isZoomed() ? std::optional(m_range->visible()) : std::nullopt, m_range->isFollowing(),
+            m_headlineBar->isExpanded(), m_folds->openFolds()};
 }
 
-void LivePage::setLossOptions(const PlotOptions& options) {
-    m_loss->setLossOptions(options);
+void LivePage::setView(const LiveView& view) {
+    m_loss->setLossOptions(view.loss);
+    m_folds->setOpenFolds(view.openFolds);
+    m_pendingView = view;
+}
+
+/// Charts know their whole, and the headline its grounds, only once the recording has been read.
+void LivePage::restoreZoom() {
+    const bool hasSteps = std::any_of(m_runs.begin(), m_runs.end(), [](const ChartRun& run) { return !run.series->isEmpty(); });
+    if (!m_pendingView || !hasSteps) {
+        return;
+    }
+    const LiveView view = *std::exchange(m_pendingView, std::nullopt);
+    if (view.zoom) {
+        m_range->zoomTo(*view.zoom);
+    }
+    m_range->setFollowing(view.isFollowing);
+    m_headlineBar->setExpanded(view.isWhyOpen);
 }
 
 void LivePage::setRuns() {
@@ -198,6 +257,7 @@ void LivePage::setRuns() {
         hasControl = hasControl || run->mode() == Precision::No;
     }
     m_loss->setHasControl(hasControl && m_runs.size() > 1);
+    m_before.appendTo(m_runs);
     m_loss->setRuns(m_runs);
     for (ChartCard* card : m_charts) {
         card->setRuns(m_runs);
@@ -219,7 +279,9 @@ void LivePage::setXKind(XKind kind) {
 
 void LivePage::refresh() {
     std::int64_t planned = 0;
-    bool isSame = m_runs.size() == m_follower->runs().size(), hasScale = false, hasSteps = false;
+    const std::size_t own = m_follower->runs().size();
+    const bool isNewBefore = m_before.update(*m_follower);
+    bool isSame = !isNewBefore && m_runs.size() == own + m_before.count(), hasScale = false, hasSteps = false;
     for (std::size_t i = 0; i < m_follower->runs().size(); ++i) {
         const RunFollower& run = *m_follower->runs()[i];
         isSame = isSame && m_runs[i].mode == run.mode();  // a single run's mode is known once its recording is read
@@ -227,11 +289,15 @@ void LivePage::refresh() {
         hasScale = hasScale || run.series().hasLossScale();
         hasSteps = hasSteps || !run.series().isEmpty();
     }
+    for (std::size_t i = 0; isSame && i < m_before.count(); ++i) {
+        isSame = m_runs[own + i].mode == m_before.mode(i);
+    }
     if (!isSame) {
         setRuns();
     }
     m_scale->setVisible(hasScale || !hasSteps);  // without fp16 there is no scale, and no empty box for it
     fitRange(*m_range, m_runs, m_xKind, planned);
+    restoreZoom();
     m_loss->refresh();
     for (ChartCard* card : m_charts) {
         card->refresh();
@@ -306,6 +372,9 @@ void LivePage::refreshVerdicts() {
 void LivePage::refreshHeadline() {
     const Headline headline = headlineOf(*m_follower, m_language);
     m_loss->setIsLive(!m_follower->hasEnded());
+    const QString origin = originOf(*m_follower, m_language);
+    m_origin->setText(origin);
+    m_origin->setVisible(!origin.isEmpty());
     m_headlineBar->setHeadline(headline.text, headline.severity);
     if (headline != m_headline) {
         m_headline = headline;

@@ -4,14 +4,17 @@
 #include <QWidget>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ui/bridge/comparison_follower.h"
 #include "ui/bridge/run_controller.h"
 #include "ui/bridge/theme.h"
-#include "ui/live/live_words.h"
 #include "ui/charts/chart_run.h"
 #include "ui/charts/plot_options.h"
+#include "ui/charts/step_range.h"
+#include "ui/live/live_words.h"
+#include "ui/live/runs_before.h"
 
 class QLabel;
 class QScrollArea;
@@ -29,7 +32,21 @@ class FoldRow;
 class HeadlineBar;
 class LossPanel;
 class ModeStrips;
-class StepRange;
+
+/// What a person chose to look at, in any language.
+struct LiveView {
+    PlotOptions loss;
+    std::optional<XSpan> zoom;
+    bool isFollowing = false, isWhyOpen = false;
+    std::vector<bool> openFolds;
+};
+
+/// A run on the page.
+struct ShownRun {
+    Precision mode = Precision::No;
+    std::filesystem::path folder;
+    bool hasEnded = false;
+};
 
 class LivePage : public QWidget {
     Q_OBJECT
@@ -46,15 +63,20 @@ class LivePage : public QWidget {
     [[nodiscard]] RunController& controller() { return m_controller; }
     [[nodiscard]] const ComparisonFollower* follower() const { return m_follower.get(); }
     [[nodiscard]] LossPanel& lossPanel() { return *m_loss; }
-    /// What was chosen above the loss chart: scale, view, x, smoothing.
-    [[nodiscard]] const PlotOptions& lossOptions() const;
-    void setLossOptions(const PlotOptions& options);
+    [[nodiscard]] LiveView view() const;
+    /// A zoom is taken up once there are steps to zoom into.
+    void setView(const LiveView& view);
+    [[nodiscard]] std::vector<ShownRun> shownRuns() const;
     [[nodiscard]] StepRange& range() { return *m_range; }
 
   Q_SIGNALS:
     void headlineChanged(const QString& text, const QString& severity);
     void titleChanged(const QString& title, const QString& subtitle);
     void statusChanged(const QString& text);
+    void checkpointRequested();
+    /// `run`: the one chosen by its menu; empty when the page as a whole was asked.
+    void saveWeightsRequested(const std::filesystem::path& run);
+    void continueRequested(const std::filesystem::path& run);
     void openSampleRequested();
     void setUpRequested();
     void failed(const QString& sentence);
@@ -62,6 +84,9 @@ class LivePage : public QWidget {
   private:
     void showFolder(const std::filesystem::path& folder);
     void build();
+    void connectParts();
+    [[nodiscard]] std::filesystem::path folderOf(std::size_t row) const;
+    void restoreZoom();
     QWidget* buildSmallCharts();
     void buildFolds();
     ChartCard* addChart(const QString& title, const PlotOptions& options, const char* name, bool isFolded);
@@ -80,7 +105,9 @@ class LivePage : public QWidget {
     RunController m_controller;
     std::string m_language = "en";
     std::unique_ptr<ComparisonFollower> m_follower;
+    RunsBefore m_before;
     std::vector<ChartRun> m_runs;
+    std::optional<LiveView> m_pendingView;
     XKind m_xKind = XKind::Step;
     Headline m_headline;
     QString m_title, m_subtitle, m_status;
@@ -88,6 +115,7 @@ class LivePage : public QWidget {
     QStackedWidget* m_stack;
     QScrollArea* m_scroll;
     HeadlineBar* m_headlineBar;
+    QLabel* m_origin;
     ModeStrips* m_strips;
     LossPanel* m_loss;
     ChartCard* m_scale;

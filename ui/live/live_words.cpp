@@ -7,6 +7,8 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "judge/evidence.h"
+#include "judge/resume_text.h"
 #include "plan/catalogue.h"
 #include "record/run_folder.h"
 
@@ -170,6 +172,23 @@ QString statusOf(const ComparisonFollower& follower) {
         parts << Texts::tr("%1 emulated").arg(joinedModes(emulated, QStringLiteral(", ")));
     }
     return parts.join(QStringLiteral(" · "));
+}
+
+QString originOf(const ComparisonFollower& follower, const std::string& language) {
+    QStringList lines;
+    const auto texts = text_catalogue(language);
+    for (const auto& run : follower.runs()) {
+        if (!texts || !run->summary() || !run->summary()->resumed) {
+            continue;
+        }
+        const double initial = plan_facts(run->planJson()).loss_scale_initial.value_or(LossScalePlan{}.initial);
+        if (const auto said = resumed_run_texts(**texts, *run->summary(), initial)) {
+            for (const std::string& line : *said) {
+                lines << text(line);
+            }
+        }
+    }
+    return lines.join(QLatin1Char(' '));
 }
 
 FairnessNote fairnessOf(const ComparisonFollower& follower, const ThemeColours& colours) {

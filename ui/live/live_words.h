@@ -20,6 +20,9 @@ struct Headline {
 [[nodiscard]] QString subtitleOf(const ComparisonFollower& follower);
 [[nodiscard]] QString statusOf(const ComparisonFollower& follower);
 
+/// Where a run goes on from, and what became of its loss scale; empty for runs that began at step 0.
+[[nodiscard]] QString originOf(const ComparisonFollower& follower, const std::string& language);
+
 struct FairnessNote {
     QString html, details;
 };

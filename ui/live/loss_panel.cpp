@@ -98,18 +98,27 @@ void LossPanel::buildViews() {
 void LossPanel::buildControls() {
     m_pause = new QPushButton(this);
     m_one = new QPushButton(tr("→ 1"), this);
+    m_checkpoint = new QPushButton(tr("Checkpoint"), this);
     m_stop = new QPushButton(tr("■ Stop"), this);
+    m_continue = new QPushButton(tr("Continue…"), this);
+    m_checkpoint->setAccessibleName(tr("Save a checkpoint of all runs now"));
+    m_checkpoint->setObjectName(QStringLiteral("checkpointRuns"));
+    m_continue->setAccessibleName(tr("Continue from checkpoint…"));
+    m_continue->setToolTip(tr("A run of its own that goes on from a saved checkpoint, also in another precision"));
+    m_continue->setObjectName(QStringLiteral("continueRun"));
     m_one->setAccessibleName(tr("One step"));
     m_stop->setAccessibleName(tr("Stop all runs"));
     m_pause->setObjectName(QStringLiteral("pauseRuns"));
     m_one->setObjectName(QStringLiteral("oneStep"));
     m_stop->setObjectName(QStringLiteral("stopRuns"));
-    for (QPushButton* button : {m_pause, m_one, m_stop}) {
+    for (QPushButton* button : {m_pause, m_one, m_checkpoint, m_stop, m_continue}) {
         addRightControl(button);
         button->hide();
     }
     connect(m_pause, &QPushButton::clicked, &m_controller, &RunController::pauseOrResume);
     connect(m_one, &QPushButton::clicked, &m_controller, &RunController::stepOnce);
+    connect(m_checkpoint, &QPushButton::clicked, this, &LossPanel::checkpointRequested);
+    connect(m_continue, &QPushButton::clicked, this, &LossPanel::continueRequested);
     connect(m_stop, &QPushButton::clicked, &m_controller, &RunController::stop);
 }
 
@@ -172,7 +181,8 @@ void LossPanel::updateControls() {
     const bool isPaused = m_controller.isPaused();
     m_pause->setText(isPaused ? tr("▶ Go on") : tr("❚❚ Pause"));
     m_pause->setAccessibleName(isPaused ? tr("Go on") : tr("Pause all runs"));
-    for (QPushButton* button : {m_pause, m_one, m_stop}) {
+    m_continue->setVisible(!m_isLive);
+    for (QPushButton* button : {m_pause, m_one, m_checkpoint, m_stop}) {
         button->setVisible(m_isLive);
         button->setEnabled(m_controller.isAvailable());
         button->setToolTip(m_controller.reason());

@@ -1,5 +1,5 @@
 #pragma once
-// Loss and step ledger as one chart, with its controls: scale, view, x, smoothing; pause, one step, stop.
+// Loss and step ledger as one chart, with its controls: scale, view, x, smoothing; pause, one step, checkpoint, stop; continue when it is over.
 #include <QMenu>
 
 #include "ui/bridge/run_controller.h"
@@ -26,6 +26,8 @@ class LossPanel : public ChartCard {
   Q_SIGNALS:
     void xKindChanged(mantissa::ui::XKind kind);
     void lossOptionsChanged();
+    void checkpointRequested();
+    void continueRequested();
 
   private:
     QToolButton* addMenuButton(const char* name);
@@ -46,7 +48,9 @@ class LossPanel : public ChartCard {
     QToolButton* m_views[3];
     QPushButton* m_pause;
     QPushButton* m_one;
+    QPushButton* m_checkpoint;
     QPushButton* m_stop;
+    QPushButton* m_continue;
     bool m_isLive = false;
 };
 

@@ -89,7 +89,8 @@ void setRun(ModeFacts& facts, const RunFollower& run) {
         facts.planned = static_cast<int>(summary->planned_steps);
         setSupport(facts, summary->support, summary->support_reason);
     }
-    facts.done = static_cast<int>(series.size());
+    // Steps of the plan: a run that goes on from a checkpoint begins at a later one.
+    facts.done = series.isEmpty() ? 0 : static_cast<int>(series.steps().back()) + 1;
     facts.reason = text(run.state().reason);
     // A run stays in its trial state until the trials of all modes are done: what its own one gave is the newer word.
     const bool isWaiting = run.state().state == RunState::Queued || run.state().state == RunState::Trial;
@@ -147,6 +148,7 @@ void takeSeries(PrecisionEvidence& evidence, const RunSeries& series) {
 ModeFacts modeFacts(Precision mode, const TrialReport* trial, const RunFollower* run, bool isTrialNow) {
     ModeFacts facts;
     facts.mode = mode;
+    facts.hasRun = run != nullptr;
     if (trial) {
         setTrial(facts, *trial);
     } else if (isTrialNow) {
@@ -186,6 +188,9 @@ PrecisionEvidence precisionEvidence(Precision mode, const TrialReport* trial, co
         evidence.planned = summary->planned_steps;
     }
     takeSeries(evidence, run->series());
+    if (run->summary() && run->summary()->resumed) {
+        evidence.applied = std::max<std::int64_t>(0, evidence.applied - run->summary()->resumed->applied_steps);
+    }
     evidence.ops = run->opDtypes();
     evidence.plan_json = run->planJson();
     return evidence;

@@ -22,7 +22,8 @@ struct ModeFacts {
     std::optional<double> loss;  // last step's
     bool lossIsBad = false;
     QString metricName, metric, stepTime, memory;
-    QString reason;  // why it stopped, in full
+    bool hasRun = false;  // there is a run folder
+    QString reason;       // why it stopped, in full
 };
 
 /// `trial` and `run` may each be absent.

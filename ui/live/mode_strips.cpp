@@ -3,6 +3,7 @@
 #include <QEvent>
 #include <QGridLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QProgressBar>
 #include <QToolButton>
 
@@ -24,6 +25,7 @@ struct ModeStrips::Strip {
     QLabel* metric;
     QLabel* time;
     QLabel* memory;
+    QToolButton* menu;
     bool isNew = true;
 };
 
@@ -42,7 +44,7 @@ QString bold(const QString& text, const QColor& colour) {
 bool looksTheSame(const ModeFacts& a, const ModeFacts& b) {
     return a.progressText == b.progressText && a.done == b.done && a.loss == b.loss && a.metric == b.metric &&
            a.stepTime == b.stepTime && a.memory == b.memory && a.badge == b.badge && a.isOn == b.isOn &&
-           a.isEffectKnown == b.isEffectKnown && a.tone == b.tone && a.planned == b.planned && a.reason == b.reason;
+           a.isEffectKnown == b.isEffectKnown && a.tone == b.tone && a.planned == b.planned && a.reason == b.reason && a.hasRun == b.hasRun;
 }
 
 }  // namespace
@@ -107,8 +109,9 @@ std::unique_ptr<ModeStrips::Strip> ModeStrips::makeStrip(Precision mode, int row
         *label = new QLabel(this);
     }
     strip->state->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("■ stopped at 1000")));
-    QWidget* const cells[] = {strip->swatch, strip->name, strip->effect, strip->badge, strip->progress,
-                              strip->state,  strip->loss, strip->metric, strip->time,  strip->memory};
+    strip->menu = makeMenu(mode, static_cast<std::size_t>(row));
+    QWidget* const cells[] = {strip->swatch, strip->name,   strip->effect, strip->badge,  strip->progress, strip->state,
+                              strip->loss,   strip->metric, strip->time,   strip->memory, strip->menu};
     int column = 0;
     for (QWidget* cell : cells) {
         m_grid->addWidget(cell, row, column++, Qt::AlignVCenter);
@@ -116,6 +119,25 @@ std::unique_ptr<ModeStrips::Strip> ModeStrips::makeStrip(Precision mode, int row
     strip->effect->setFocusPolicy(Qt::StrongFocus);
     connect(strip->effect, &QToolButton::clicked, this, [this, row] { openChecks(static_cast<std::size_t>(row)); });
     return strip;
+}
+
+/// What can be done with one mode's run.
+QToolButton* ModeStrips::makeMenu(Precision mode, std::size_t row) {
+    const QString name = QString::fromLatin1(to_string(mode));
+    auto* button = new QToolButton(this);
+    button->setObjectName(QStringLiteral("modeMenu_%1").arg(name));
+    button->setText(QStringLiteral("⋯"));
+    button->setProperty("quietMenu", true);
+    button->setAccessibleName(tr("Actions of %1").arg(name));
+    button->setToolTip(button->accessibleName());
+    button->setPopupMode(QToolButton::InstantPopup);
+    button->setFocusPolicy(Qt::StrongFocus);
+    auto* menu = new QMenu(button);
+    menu->addAction(tr("Save weights…"), this, [this, row] { Q_EMIT saveWeightsRequested(row); });
+    menu->addAction(tr("Continue from checkpoint…"), this, [this, row] { Q_EMIT continueRequested(row); });
+    menu->addAction(tr("Open run folder"), this, [this, row] { Q_EMIT folderRequested(row); });
+    button->setMenu(menu);
+    return button;
 }
 
 void ModeStrips::setFacts(std::size_t row, const ModeFacts& facts) {
@@ -165,6 +187,7 @@ void ModeStrips::paintStrip(Strip& strip) {
     strip.time->setToolTip(facts.isEmulated ? tr("Median of a step. Emulated here: this says nothing about the mode's speed.")
                                             : tr("Median of the last 200 steps, without data and evaluation."));
     setText(strip.memory, facts.memory.isEmpty() ? QStringLiteral("–") : facts.memory);
+    strip.menu->setEnabled(facts.hasRun);
     strip.memory->setToolTip(tr("Largest memory of tensors within a step, measured."));
 }
 

@@ -10,6 +10,7 @@
 #include "ui/live/mode_facts.h"
 
 class QGridLayout;
+class QToolButton;
 
 namespace mantissa {
 struct PrecisionAnswer;
@@ -31,10 +32,16 @@ class ModeStrips : public QFrame {
     void setAnswers(std::function<PrecisionAnswer(std::size_t row)> answers) { m_answers = std::move(answers); }
     void refreshChecks();
 
+  Q_SIGNALS:
+    void saveWeightsRequested(std::size_t row);
+    void continueRequested(std::size_t row);
+    void folderRequested(std::size_t row);
+
   private:
     struct Strip;
 
     std::unique_ptr<Strip> makeStrip(Precision mode, int row);
+    QToolButton* makeMenu(Precision mode, std::size_t row);
     void paintStrip(Strip& strip);
     void openChecks(std::size_t row);
 

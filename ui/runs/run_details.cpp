@@ -2,14 +2,16 @@
 
 #include <QGridLayout>
 #include <QLabel>
+#include <QToolButton>
 
+#include "base/numbers.h"
 #include "ui/bridge/theme.h"
 #include "ui/runs/runs_model.h"
 
 namespace mantissa::ui {
 namespace {
 
-constexpr int columns = 5;
+constexpr int columns = 6;  // mode, state, steps, loss, saved, reason; then the buttons
 
 }  // namespace
 
@@ -49,6 +51,47 @@ QLabel* RunDetails::cell(int row, int column) {
     return label;
 }
 
+QString RunDetails::savedText(const RunOfEntry& run) {
+    return run.checkpoints == 0 ? tr("nothing saved")
+                                : tr("%n checkpoint(s), %1", nullptr, run.checkpoints)
+                                      .arg(QString::fromStdString(readable_bytes(static_cast<std::uint64_t>(run.checkpointBytes))));
+}
+
+void RunDetails::showButtons(int row, const RunOfEntry* run) {
+    while (run != nullptr && static_cast<int>(m_buttons.size()) <= row) {
+        auto* save = new QToolButton(this);
+        auto* go = new QToolButton(this);
+        m_buttons.push_back(std::make_unique<Buttons>(Buttons{save, go, {}}));
+        Buttons* buttons = m_buttons.back().get();
+        const int place = static_cast<int>(m_buttons.size()) - 1;
+        int column = columns;
+        for (QToolButton* button : {save, go}) {
+            button->setFocusPolicy(Qt::StrongFocus);
+            m_grid->addWidget(button, place, column++, Qt::AlignTop);
+        }
+        connect(save, &QToolButton::clicked, this, [this, buttons] { Q_EMIT saveWeightsRequested(buttons->run); });
+        connect(go, &QToolButton::clicked, this, [this, buttons] { Q_EMIT continueRequested(buttons->run); });
+    }
+    if (row >= static_cast<int>(m_buttons.size())) {
+        return;
+    }
+    Buttons& buttons = *m_buttons[static_cast<size_t>(row)];
+    for (QToolButton* button : {buttons.save, buttons.go}) {
+        button->setVisible(run != nullptr);
+    }
+    if (run == nullptr) {
+        return;
+    }
+    const QString mode = QLatin1String(to_string(run->mode));
+    buttons.run = run->folder;
+    buttons.save->setText(tr("Save weights…"));
+    buttons.save->setAccessibleName(tr("Save the weights of %1").arg(mode));
+    buttons.save->setObjectName(QStringLiteral("saveWeights_%1").arg(mode));
+    buttons.go->setText(tr("Continue…"));
+    buttons.go->setAccessibleName(tr("Continue %1 from a checkpoint").arg(mode));
+    buttons.go->setObjectName(QStringLiteral("continue_%1").arg(mode));
+}
+
 void RunDetails::show(const RunEntry* entry) {
     setVisible(entry != nullptr);
     if (entry == nullptr) {
@@ -82,9 +125,12 @@ void RunDetails::show(const RunEntry* entry) {
                                       ? tr("step %1 of %2").arg(run.steps).arg(run.plannedSteps)
                                       : tr("step %1").arg(run.steps));
             cell(row, 3)->setText(tr("loss %1").arg(RunsModel::lossText(run.finalLoss)));
-            cell(row, 4)->setText(QString::fromStdString(run.stateReason));
+            cell(row, 4)->setText(savedText(run));
             cell(row, 4)->setProperty("muted", true);
+            cell(row, 5)->setText(QString::fromStdString(run.stateReason));
+            cell(row, 5)->setProperty("muted", true);
         }
+        showButtons(row, shown ? &entry->runs[static_cast<size_t>(row)] : nullptr);
     }
 }
 

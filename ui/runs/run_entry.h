@@ -21,6 +21,9 @@ struct RunOfEntry {
     std::filesystem::path folder;
     std::int64_t steps = 0, plannedSteps = 0;
     std::optional<double> finalLoss;
+    int checkpoints = 0;               // saved states that a run can go on from
+    std::int64_t checkpointStep = 0;   // of the newest
+    std::int64_t checkpointBytes = 0;  // of all
     bool operator==(const RunOfEntry&) const = default;
 };
 

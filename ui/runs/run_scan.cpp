@@ -7,6 +7,7 @@
 
 #include "judge/texts.h"
 #include "launch/run_lookup.h"
+#include "record/checkpoint_info.h"
 #include "record/comparison_record.h"
 #include "record/run_folder.h"
 #include "record/run_summary.h"
@@ -86,6 +87,10 @@ RunOfEntry RunScan::readRun(const fs::path& folder, RunEntry& entry) {
     run.steps = summary->steps;
     run.plannedSteps = summary->planned_steps;
     run.finalLoss = summary->final_loss;
+    const CheckpointList saved = list_checkpoints(folder);
+    run.checkpoints = static_cast<int>(saved.checkpoints.size());
+    run.checkpointStep = saved.checkpoints.empty() ? 0 : saved.checkpoints.front().step;
+    run.checkpointBytes = saved.bytes();
     if (entry.name.empty()) {
         entry.name = summary->name;
     }

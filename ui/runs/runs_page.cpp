@@ -59,6 +59,8 @@ RunsPage::RunsPage(const Theme& theme, std::filesystem::path runs, QWidget* pare
     layout->addWidget(m_stack, 1);
     m_details = new RunDetails(theme, this);
     layout->addWidget(m_details);
+    connect(m_details, &RunDetails::saveWeightsRequested, this, &RunsPage::saveWeightsRequested);
+    connect(m_details, &RunDetails::continueRequested, this, &RunsPage::continueRequested);
     layout->addWidget(buildUndoBar());
     auto* texts = new Retranslation(this);
     texts->bind([this] {
@@ -311,6 +313,12 @@ void RunsPage::showContextMenu(const QPoint& at) {
     for (QPushButton* button : {m_open, m_report, m_folder, m_delete}) {
         QAction* action = menu->addAction(button->text(), button, &QPushButton::click);
         action->setEnabled(button->isEnabled());
+    }
+    menu->addSeparator();
+    for (const RunOfEntry& run : marked()->runs) {
+        const QString mode = QLatin1String(to_string(run.mode));
+        menu->addAction(tr("Save weights of %1…").arg(mode), this, [this, folder = run.folder] { Q_EMIT saveWeightsRequested(folder); });
+        menu->addAction(tr("Continue %1 from checkpoint…").arg(mode), this, [this, folder = run.folder] { Q_EMIT continueRequested(folder); });
     }
     menu->popup(m_table->viewport()->mapToGlobal(at));
 }

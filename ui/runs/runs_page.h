@@ -39,6 +39,8 @@ class RunsPage : public QWidget {
 
   Q_SIGNALS:
     void openRequested(const std::filesystem::path& folder, bool isComparison);
+    void saveWeightsRequested(const std::filesystem::path& run);
+    void continueRequested(const std::filesystem::path& run);
     void message(const QString& text);
     /// Workers at work now, for the status strip.
     void workersChanged(int workers);

@@ -90,8 +90,10 @@ void FieldEdit::refresh() {
 }
 
 void FieldEdit::refreshToolTip() {
-    m_input->setToolTip(
-        QStringLiteral("%1\n%2").arg(QString::fromStdString(m_path), m_editor.originText(m_path)));
+    const QString help = helpOf(m_path);
+    m_input->setToolTip((help.isEmpty() ? QString() : help + QLatin1Char('\n')) +
+                        QStringLiteral("%1\n%2").arg(QString::fromStdString(m_path), m_editor.originText(m_path)));
+    m_input->setAccessibleDescription(help);
 }
 
 void FieldEdit::showError() {

@@ -83,6 +83,10 @@ const std::map<std::string, const char*>& labels() {
         {"batch_norm_on_skip", QT_TRANSLATE_NOOP("PlanField", "Batch-norm statistics after a skip")},
         {"short_window", QT_TRANSLATE_NOOP("PlanField", "Short last window")},
         {"compat", QT_TRANSLATE_NOOP("PlanField", "Compatibility")},
+        {"checkpoint.every", QT_TRANSLATE_NOOP("PlanField", "Save every (steps)")},
+        {"checkpoint.at_end", QT_TRANSLATE_NOOP("PlanField", "Save at the end")},
+        {"checkpoint.keep", QT_TRANSLATE_NOOP("PlanField", "Checkpoints kept")},
+        {"checkpoint.resume_from", QT_TRANSLATE_NOOP("PlanField", "Go on from")},
     };
     return table;
 }
@@ -108,6 +112,25 @@ const std::map<std::string, const char*>& choices() {
         {"evaluation.precision=both", QT_TRANSLATE_NOOP("PlanField", "both")},
         {"compat=none", QT_TRANSLATE_NOOP("PlanField", "none")},
         {"compat=accelerate", QT_TRANSLATE_NOOP("PlanField", "accelerate – repeat it to the bit")},
+        {"training.loss=cross_entropy", QT_TRANSLATE_NOOP("PlanField", "cross entropy")},
+        {"training.loss=mse", QT_TRANSLATE_NOOP("PlanField", "mean squared error")},
+        {"training.loss=naive_nll",
+         QT_TRANSLATE_NOOP("PlanField", "naive log likelihood – breaks where a probability reaches 0")},
+        {"training.scheduler.name=constant", QT_TRANSLATE_NOOP("PlanField", "constant – the rate stays")},
+        {"training.scheduler.name=step", QT_TRANSLATE_NOOP("PlanField", "step – drops every so many steps")},
+        {"training.scheduler.name=linear", QT_TRANSLATE_NOOP("PlanField", "linear – from one factor to another")},
+        {"training.scheduler.name=cosine", QT_TRANSLATE_NOOP("PlanField", "cosine – down along half a wave")},
+        {"training.scheduler.name=one_cycle", QT_TRANSLATE_NOOP("PlanField", "one cycle – up, then far down")},
+        {"training.scheduler.anneal_strategy=cos", QT_TRANSLATE_NOOP("PlanField", "cosine")},
+        {"training.scheduler.anneal_strategy=linear", QT_TRANSLATE_NOOP("PlanField", "straight")},
+        {"evaluation.split=validation", QT_TRANSLATE_NOOP("PlanField", "the data held out")},
+        {"evaluation.split=training", QT_TRANSLATE_NOOP("PlanField", "the training data")},
+        {"evaluation.metric=accuracy", QT_TRANSLATE_NOOP("PlanField", "accuracy")},
+        {"evaluation.metric=loss", QT_TRANSLATE_NOOP("PlanField", "loss")},
+        {"evaluation.metric=mae", QT_TRANSLATE_NOOP("PlanField", "mean absolute error")},
+        {"evaluation.metric=perplexity", QT_TRANSLATE_NOOP("PlanField", "perplexity")},
+        {"cpu_half=torch", QT_TRANSLATE_NOOP("PlanField", "torch – as LibTorch computes")},
+        {"cpu_half=fast", QT_TRANSLATE_NOOP("PlanField", "fast – fp32 inside, rounded after")},
         {"short_window=right_sized", QT_TRANSLATE_NOOP("PlanField", "right-sized – mean over what is there")},
         {"short_window=upstream", QT_TRANSLATE_NOOP("PlanField", "upstream – as Accelerate divides")},
     };
@@ -123,6 +146,24 @@ QString translated(const char* text) {
 QString labelOf(const std::string& path) {
     const auto found = labels().find(path);
     return found == labels().end() ? QString::fromStdString(path) : translated(found->second);
+}
+
+QString helpOf(const std::string& path) {
+    static const std::map<std::string, const char*> table{
+        {"checkpoint.every",
+         QT_TRANSLATE_NOOP("PlanField", "Steps between two checkpoints on the way; 0 = none on the way.")},
+        {"checkpoint.at_end",
+         QT_TRANSLATE_NOOP("PlanField", "Keeps the end state: weights to save, and a run to continue from.")},
+        {"checkpoint.keep",
+         QT_TRANSLATE_NOOP("PlanField",
+                           "The oldest go when there are more. The newest and the one before always stay.")},
+        {"checkpoint.resume_from",
+         QT_TRANSLATE_NOOP("PlanField",
+                           "A checkpoint folder or a run, for a single run. Easier: Continue from checkpoint… "
+                           "on the page Runs.")},
+    };
+    const auto found = table.find(path);
+    return found == table.end() ? QString() : translated(found->second);
 }
 
 QString choiceLabel(const std::string& path, const std::string& choice) {

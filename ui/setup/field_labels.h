@@ -7,6 +7,8 @@ namespace mantissa::ui {
 
 /// Label of a field, in the language of the window; the path itself when there is no better word.
 [[nodiscard]] QString labelOf(const std::string& path);
+/// A sentence on what a field does, where its label can't say it; mostly empty.
+[[nodiscard]] QString helpOf(const std::string& path);
 /// "stop – before any weight moves"; the id alone where nothing needs saying.
 [[nodiscard]] QString choiceLabel(const std::string& path, const std::string& choice);
 

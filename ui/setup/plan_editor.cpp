@@ -187,6 +187,19 @@ Result<void> PlanEditor::replacePlan(PlanLayer plan, const CompareDefaults& shor
     return pushed;
 }
 
+Result<void> PlanEditor::replaceConfig(PlanLayer config, const QString& undoText) {
+    State next = m_state;
+    std::erase_if(next.sources, [](const PlanLayer& layer) { return layer.source == ValueSource::Config; });
+    next.sources.push_back(std::move(config));
+    return push(std::move(next), undoText, {});
+}
+
+const PlanLayer* PlanEditor::configLayer() const {
+    const auto found = std::find_if(m_state.sources.begin(), m_state.sources.end(),
+                                    [](const PlanLayer& layer) { return layer.source == ValueSource::Config; });
+    return found == m_state.sources.end() ? nullptr : &*found;
+}
+
 Result<void> PlanEditor::push(State next, const QString& text, const std::string& path) {
     if (const auto tried = merged(next, nullptr); !tried) {
         return tried.error();

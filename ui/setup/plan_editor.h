@@ -36,6 +36,11 @@ class PlanEditor : public QObject {
     /// A plan or preset takes the place of the one before, edits are dropped; can be undone.
     Result<void> replacePlan(PlanLayer plan, const CompareDefaults& shortRun, const QString& undoText);
 
+    /// Accelerate's file takes the place of the one before; what was edited stays; can be undone.
+    Result<void> replaceConfig(PlanLayer config, const QString& undoText);
+    /// What Accelerate's file sets; null when there is none.
+    [[nodiscard]] const PlanLayer* configLayer() const;
+
     [[nodiscard]] const RunPlan& plan() const { return m_sourced.plan; }
     [[nodiscard]] const SourcedPlan& sourced() const { return m_sourced; }
     /// The plan of a single run in this mode, with its sources.

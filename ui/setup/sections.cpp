@@ -2,6 +2,7 @@
 
 #include <QFrame>
 #include <QGridLayout>
+#include <QLabel>
 #include <QLocale>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -72,6 +73,7 @@ Sections::Sections(const Theme& theme, PlanEditor& editor, QWidget* parent)
     column->addLayout(m_bodies);
     addTraining();
     addNumbers();
+    addCheckpoints();
     addRest();
     connect(&editor, &PlanEditor::changed, this, &Sections::refresh);
     auto* texts = new Retranslation(this);
@@ -79,7 +81,7 @@ Sections::Sections(const Theme& theme, PlanEditor& editor, QWidget* parent)
 }
 
 void Sections::add(const char* name, std::vector<std::string> paths, std::function<QString()> title,
-                   std::function<QString()> summary) {
+                   std::function<QString()> summary, std::function<QString()> note) {
     auto* head = new CaptionButton(m_theme, CaptionButton::Mark::Fold, this);
     head->setObjectName(QLatin1String("section.") + QLatin1String(name));
     const int place = static_cast<int>(m_sections.size());
@@ -90,6 +92,14 @@ void Sections::add(const char* name, std::vector<std::string> paths, std::functi
     form->setVisibleWhen([this](const std::string& path) { return isUsed(m_editor.plan(), path); });
     auto* column = new QVBoxLayout(body);
     column->setContentsMargins(4, 4, 4, 4);
+    if (note) {
+        auto* words = new QLabel(body);
+        words->setWordWrap(true);
+        words->setProperty("muted", true);
+        words->setContentsMargins(12, 6, 12, 0);
+        column->addWidget(words);
+        (new Retranslation(words))->bind([words, note] { words->setText(note()); });
+    }
     column->addWidget(form);
     body->hide();
     m_bodies->addWidget(body);
@@ -175,6 +185,25 @@ void Sections::addNumbers() {
             return evaluation.every == 0
                        ? tr("%1 at the end").arg(metric)
                        : tr("%1 every %n step(s)", nullptr, static_cast<int>(evaluation.every)).arg(metric);
+        });
+}
+
+void Sections::addCheckpoints() {
+    add(
+        "checkpoint", {"checkpoint.every", "checkpoint.at_end", "checkpoint.keep", "checkpoint.resume_from"},
+        [] { return tr("Checkpoints"); },
+        [this] {
+            const CheckpointPlan& plan = m_editor.plan().checkpoint;
+            if (plan.every == 0) {
+                return plan.at_end ? tr("at the end") : tr("none");
+            }
+            const int every = static_cast<int>(plan.every);
+            return plan.at_end ? tr("every %n step(s) and at the end", nullptr, every)
+                               : tr("every %n step(s)", nullptr, every);
+        },
+        [] {
+            return tr("A checkpoint holds weights, optimizer, schedule, loss scale, random states and the place in the "
+                      "data. A run continues from it as if it had never stopped, also in another precision.");
         });
 }
 

@@ -34,7 +34,8 @@ class Sections : public QWidget {
         std::vector<std::string> paths;
     };
     void add(const char* name, std::vector<std::string> paths, std::function<QString()> title,
-             std::function<QString()> summary);
+             std::function<QString()> summary, std::function<QString()> note = {});
+    void addCheckpoints();
     void addTraining();
     void addNumbers();
     void addRest();

@@ -1,6 +1,5 @@
 #include "ui/setup/setup_page.h"
 
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -16,6 +15,7 @@
 #include "plan/plan_file.h"
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/theme.h"
+#include "ui/setup/config_line.h"
 #include "ui/setup/length_row.h"
 #include "ui/setup/modes_row.h"
 #include "ui/setup/overruled_line.h"
@@ -40,6 +40,7 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
       m_options(options),
       m_presets(presetsOf(options.presets)),
       m_probe(options.places),
+      m_files(m_editor, this),
       m_trial(m_editor, options.trials),
       m_starter(options.runs) {
     setObjectName(QStringLiteral("SetupPage"));
@@ -54,6 +55,7 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
     cards->addWidget(m_trialCard);
     cards->addWidget(m_sections);
     cards->addWidget(new OverruledLine(m_editor, content));
+    cards->addWidget(new ConfigLine(m_editor, content));
     cards->addStretch(1);
     auto* scroll = new QScrollArea(this);
     scroll->setObjectName(QStringLiteral("setupScroll"));
@@ -77,6 +79,8 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
         Q_EMIT planLineChanged();
     });
     connect(&m_editor, &PlanEditor::errorsChanged, this, &SetupPage::refreshBottom);
+    connect(&m_files, &PlanFiles::message, this, &SetupPage::message);
+    connect(&m_files, &PlanFiles::refused, this, &SetupPage::showProblem);
     connect(&m_trial, &ModelTrial::changed, this, &SetupPage::refreshBottom);
     connect(&m_probe, &MachineProbe::changed, this, &SetupPage::refreshMachine);
     connect(&m_starter, &JobStarter::started, this, [this](const auto& folder, bool isComparison) {
@@ -121,10 +125,12 @@ QWidget* SetupPage::buildPlanButtons() {
     auto* redo = new QPushButton(QStringLiteral("↷"), buttons);
     auto* open = new QPushButton(buttons);
     auto* save = new QPushButton(buttons);
+    auto* config = new QPushButton(buttons);
+    config->setObjectName(QStringLiteral("openConfigButton"));
     auto* row = new QHBoxLayout(buttons);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(8);
-    for (QPushButton* button : {undo, redo, open, save}) {
+    for (QPushButton* button : {undo, redo, open, save, config}) {
         row->addWidget(button);
     }
     QUndoStack& stack = m_editor.undoStack();
@@ -134,8 +140,9 @@ QWidget* SetupPage::buildPlanButtons() {
     connect(&stack, &QUndoStack::canRedoChanged, redo, &QWidget::setEnabled);
     undo->setEnabled(false);
     redo->setEnabled(false);
-    connect(open, &QPushButton::clicked, this, &SetupPage::openPlan);
-    connect(save, &QPushButton::clicked, this, &SetupPage::savePlan);
+    connect(open, &QPushButton::clicked, &m_files, &PlanFiles::openPlan);
+    connect(save, &QPushButton::clicked, &m_files, &PlanFiles::savePlan);
+    connect(config, &QPushButton::clicked, &m_files, &PlanFiles::openConfig);
     auto* texts = new Retranslation(buttons);
     texts->bind([=] {
         undo->setAccessibleName(tr("Undo"));
@@ -144,6 +151,9 @@ QWidget* SetupPage::buildPlanButtons() {
         redo->setToolTip(tr("Redo (Ctrl+Shift+Z)"));
         open->setText(tr("Open plan…"));
         save->setText(tr("Save plan…"));
+        config->setText(tr("Accelerate…"));
+        config->setAccessibleName(tr("Open Accelerate's configuration…"));
+        config->setToolTip(tr("Open Accelerate's configuration file as a source of settings"));
     });
     return buttons;
 }
@@ -316,49 +326,6 @@ void SetupPage::choosePreset(const QString& id) {
     if (!taken) {
         Q_EMIT message(QString::fromStdString(describe(taken.error())));
     }
-}
-
-Result<void> SetupPage::openPlanFile(const std::filesystem::path& file) {
-    return takePlanFile(file, tr("Open %1").arg(QString::fromStdString(file.filename().string())));
-}
-
-Result<void> SetupPage::takePlanFile(const std::filesystem::path& file, const QString& undoText) {
-    auto read = read_plan_file(file);
-    if (!read) {
-        return read.error();
-    }
-    auto layer = plan_text_layer(to_json(*read).dump(), ValueSource::Plan, file.string());
-    if (!layer) {
-        return layer.error();
-    }
-    return m_editor.replacePlan(std::move(*layer), {}, undoText);
-}
-
-void SetupPage::openPlan() {
-    auto* dialog = new QFileDialog(this, tr("Open plan"), QString(), tr("Plans (*.json);;All files (*)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::ExistingFile);
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
-        if (const auto opened = openPlanFile(name.toStdString()); !opened) {
-            showProblem(QString::fromStdString(describe(opened.error())));
-        }
-    });
-    dialog->open();
-}
-
-void SetupPage::savePlan() {
-    auto* dialog = new QFileDialog(this, tr("Save plan"),
-                                   QString::fromStdString(m_editor.plan().name) + QStringLiteral(".json"),
-                                   tr("Plans (*.json);;All files (*)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("json"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
-        const auto saved = write_plan_file(name.toStdString(), m_editor.sourced());
-        Q_EMIT message(saved ? tr("Plan saved: %1").arg(name)
-                             : QString::fromStdString(describe(saved.error())));
-    });
-    dialog->open();
 }
 
 void SetupPage::startComparison() {

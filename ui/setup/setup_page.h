@@ -9,6 +9,7 @@
 #include "ui/setup/machine_probe.h"
 #include "ui/setup/model_trial.h"
 #include "ui/setup/plan_editor.h"
+#include "ui/setup/plan_files.h"
 
 class QLabel;
 class QPushButton;
@@ -44,11 +45,10 @@ class SetupPage : public QWidget {
     Result<void> startFrom(const std::string& presetOrFile, std::vector<PlanLayer> otherSources = {});
     /// A sentence beside the button until the next edit; empty = none.
     void showProblem(const QString& sentence);
-    Result<void> openPlanFile(const std::filesystem::path& file);
+    /// Plans and Accelerate's configuration, opened and saved.
+    [[nodiscard]] PlanFiles& files() { return m_files; }
 
   public Q_SLOTS:
-    void openPlan();
-    void savePlan();
     void choosePreset(const QString& id);
     void startComparison();
     void startOneMode(mantissa::Precision mode);
@@ -66,13 +66,13 @@ class SetupPage : public QWidget {
     void refreshMachine();
     void offerFreshProcess(Precision mode);
     [[nodiscard]] QString whyNot(JobKind kind) const;
-    Result<void> takePlanFile(const std::filesystem::path& file, const QString& undoText);
 
     const Theme& m_theme;
     const SetupOptions m_options;
     std::vector<Preset> m_presets;
     PlanEditor m_editor;
     MachineProbe m_probe;
+    PlanFiles m_files;
     ModelTrial m_trial;
     JobStarter m_starter;
     TrialCard* m_trialCard = nullptr;

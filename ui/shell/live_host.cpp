@@ -28,6 +28,10 @@ void LiveHost::makePage() {
     connect(m_page, &LivePage::failed, this, &LiveHost::failed);
     connect(m_page, &LivePage::setUpRequested, this, &LiveHost::setUpRequested);
     connect(m_page, &LivePage::openSampleRequested, this, &LiveHost::sampleRequested);
+    connect(m_page, &LivePage::checkpointRequested, this, &LiveHost::checkpointRequested);
+    connect(m_page, &LivePage::saveWeightsRequested, this, &LiveHost::saveWeightsRequested);
+    connect(m_page, &LivePage::continueRequested, this, &LiveHost::continueRequested);
+    connect(&m_page->controller(), &RunController::changed, this, &LiveHost::controlChanged);
 }
 
 void LiveHost::show(const std::filesystem::path& folder) {
@@ -67,12 +71,12 @@ void LiveHost::setLanguage(const QString& code) {
     if (isFirst && code == QLatin1String("en")) {
         return;  // made in English
     }
-    const PlotOptions chosen = m_page->lossOptions();
+    const LiveView view = m_page->view();
     makePage();
     if (!m_folder.empty()) {
         show(m_folder);
     }
-    m_page->setLossOptions(chosen);  // what was chosen to look at is no matter of language
+    m_page->setView(view);  // what was chosen to look at is no matter of language
 }
 
 RunController& LiveHost::controller() {

@@ -35,6 +35,10 @@ class LiveHost : public QWidget {
 
   Q_SIGNALS:
     void titleChanged();
+    void controlChanged();
+    void checkpointRequested();
+    void saveWeightsRequested(const std::filesystem::path& run);
+    void continueRequested(const std::filesystem::path& run);
     void failed(const QString& sentence);
     void setUpRequested();
     void sampleRequested();

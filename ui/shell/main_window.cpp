@@ -13,6 +13,7 @@
 #include "ui/shell/icons.h"
 #include "ui/shell/live_host.h"
 #include "ui/shell/main_frame.h"
+#include "ui/shell/run_keeper.h"
 #include "ui/shell/sample_banner.h"
 #include "ui/shell/startup.h"
 #include "ui/shell/status_strip.h"
@@ -35,6 +36,7 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     m_frame->addPage(QStringLiteral("runs"), m_runs);
     connectPages();
     connectActions();
+    connect(new RunKeeper(m_catalog, language, *m_live, *m_runs, *m_setup, this), &RunKeeper::message, this, &MainWindow::say);
     auto* texts = new Retranslation(this);
     texts->bind([this] { retranslate(); });
     if (!restoreGeometry(settings.geometry())) {
@@ -81,8 +83,9 @@ void MainWindow::connectActions() {
     for (QAction* action : m_catalog.actions()) {
         addAction(action);
     }
-    bind("plan.open", [this] { showPage(QStringLiteral("setup")), m_setup->openPlan(); });
-    bind("plan.save", [this] { m_setup->savePlan(); });
+    bind("plan.open", [this] { showPage(QStringLiteral("setup")), m_setup->files().openPlan(); });
+    bind("plan.open_config", [this] { showPage(QStringLiteral("setup")), m_setup->files().openConfig(); });
+    bind("plan.save", [this] { m_setup->files().savePlan(); });
     bind("runs.open_folder", [this] { askForFolder(); });
     bind("app.quit", [this] { close(); });
     bind("edit.undo", [this] {
@@ -229,11 +232,8 @@ void MainWindow::retranslate() {
 
 void MainWindow::askForFolder() {
     askForRunFolder(this, m_runs->folderText(), [this](const QString& name) {
-        if (const auto readable = checkFolder(name.toStdString()); readable) {
-            openFolder(name.toStdString());
-        } else {
-            say(QString::fromStdString(describe(readable.error())));
-        }
+        const auto readable = checkFolder(name.toStdString());
+        readable ? openFolder(name.toStdString()) : say(QString::fromStdString(describe(readable.error())));
     });
 }
 

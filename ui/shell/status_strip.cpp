@@ -28,8 +28,10 @@ StatusStrip::StatusStrip(QWidget* parent)
     row->addWidget(m_device);
     row->addSpacing(12);
     row->addWidget(m_engine);
-    row->addStretch(1);
-    row->addWidget(m_right);
+    row->addSpacing(12);
+    row->addWidget(m_right, 1);
+    m_right->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_right->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // a long path must not widen the window
     m_device->setObjectName(QStringLiteral("statusDevice"));
     m_engine->setObjectName(QStringLiteral("statusEngine"));
     m_right->setObjectName(QStringLiteral("statusMessage"));
@@ -72,12 +74,26 @@ void StatusStrip::setEngine(const QString& torchVersion, bool deterministic, boo
 }
 
 void StatusStrip::showMessage(const QString& text) {
-    m_right->setText(text);
+    m_message = text;
+    m_right->setToolTip(text);
+    elide();
     QTimer::singleShot(8000, this, [this, text] {
-        if (m_right->text() == text) {
-            m_right->clear();
+        if (m_message == text) {
+            m_message.clear();
+            m_right->setToolTip({});
+            elide();
         }
     });
+}
+
+/// In the middle: a sentence keeps its beginning, a path its end.
+void StatusStrip::elide() {
+    m_right->setText(m_right->fontMetrics().elidedText(m_message, Qt::ElideMiddle, qMax(0, m_right->width())));
+}
+
+void StatusStrip::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    elide();
 }
 
 }  // namespace mantissa::ui

@@ -18,8 +18,12 @@ class StatusStrip : public QFrame {
     /// A passing message on the right, for some seconds.
     void showMessage(const QString& text);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void retranslate();
+    void elide();
 
     QLabel* m_dot;
     QLabel* m_workers;
@@ -27,7 +31,7 @@ class StatusStrip : public QFrame {
     QLabel* m_engine;
     QLabel* m_right;
     int m_workerCount = 0;
-    QString m_torchVersion;
+    QString m_torchVersion, m_message;
     bool m_deterministic = true, m_engineMissing = false;
 };
 

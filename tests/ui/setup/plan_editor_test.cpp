@@ -135,7 +135,8 @@ class PlanEditorTest : public QObject {
 
     void optimizersHaveTheirNames() {
         QCOMPARE(choiceLabel("training.optimizer.name", "adamw"), QStringLiteral("AdamW"));
-        QCOMPARE(choiceLabel("training.loss", "cross_entropy"), QStringLiteral("cross_entropy"));
+        QCOMPARE(choiceLabel("training.loss", "cross_entropy"), QStringLiteral("cross entropy"));
+        QCOMPARE(choiceLabel("model.name", "cnn"), QStringLiteral("cnn"));  // an id that is its own name
     }
 
     void anotherOptimizerDropsWhatOnlyTheFormerUsed() {

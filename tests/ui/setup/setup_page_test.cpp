@@ -9,10 +9,15 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolButton>
 
 #include "fake_machine.h"
 #include "ui/bridge/theme.h"
+#include "plan/plan_fields.h"
 #include "ui/setup/caption_button.h"
+#include "ui/setup/config_line.h"
+#include "ui/setup/field_labels.h"
+#include "ui/setup/overruled_line.h"
 #include "ui/shell/window_style.h"
 
 namespace mantissa::ui {
@@ -143,7 +148,7 @@ class SetupPageTest : public QObject {
         file.write(R"({"model": "mlp", "training": {"batch_sise": 3}})");
         file.close();
         const RunPlan before = page.editor().plan();
-        const auto opened = page.openPlanFile(file.fileName().toStdString());
+        const auto opened = page.files().openPlanFile(file.fileName().toStdString());
         QVERIFY(!opened.ok());
         QVERIFY2(opened.error().message.find("batch_sise") != std::string::npos,
                  opened.error().message.c_str());
@@ -212,6 +217,98 @@ class SetupPageTest : public QObject {
         QCOMPARE(scroll->verticalScrollBar()->maximum(), 0);
         QVERIFY(scroll->widget()->minimumSizeHint().width() <= scroll->viewport()->width());
         QVERIFY(page.minimumSizeHint().width() <= page.width());
+    }
+
+    static std::filesystem::path writeFile(const QTemporaryDir& folder, const char* name, const char* text) {
+        QFile file(folder.filePath(QLatin1String(name)));
+        [[maybe_unused]] const bool isOpen = file.open(QIODevice::WriteOnly);
+        file.write(text);
+        return file.fileName().toStdString();
+    }
+
+    void acceleratesFileIsASourceOfItsOwn() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-cnn").ok());
+        const auto* line = page.findChild<ConfigLine*>();
+        QVERIFY(line->isHidden());
+        const auto file = writeFile(m_runs, "accelerate.yaml",
+                                    "mixed_precision: fp16\nuse_cpu: true\ngradient_accumulation_steps: 4\nmain_process_port: 29500\n");
+        QSignalSpy said(&page, &SetupPage::message);
+        QVERIFY(page.files().openConfigFile(file).ok());
+        QCOMPARE(page.editor().text("training.gradient_accumulation_steps"), QStringLiteral("4"));
+        QCOMPARE(page.editor().text("device"), QStringLiteral("cpu"));
+        QVERIFY(page.editor().originText("device").startsWith("Accelerate's configuration file"));
+        QVERIFY(!line->isHidden());
+        QCOMPARE(line->values(), (QStringList{"Precision fp16 (overruled)", "Device cpu", "Micro-batches per step 4"}));
+        const auto* text = line->findChild<QLabel*>();
+        QVERIFY(!text->text().contains("main_process_port"));
+        line->findChild<QToolButton*>()->click();
+        QVERIFY2(text->text().contains("main_process_port has no effect"), qPrintable(text->text()));
+        QVERIFY(said.last().at(0).toString().contains("3 setting"));
+        // The modes of a comparison stand before the file's mode, and the amber line says so.
+        QVERIFY2(page.findChild<OverruledLine*>()->lines().join("\n").contains("mixed_precision fp16"),
+                 qPrintable(page.findChild<OverruledLine*>()->lines().join("\n")));
+        page.editor().undoStack().undo();
+        QCOMPARE(page.editor().text("training.gradient_accumulation_steps"), QStringLiteral("1"));
+        QVERIFY(line->isHidden());
+    }
+
+    void aRefusedConfigurationChangesNothing_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QString>("named");
+        QTest::newRow("unknown keys") << QByteArray("mixed_precison: fp16\nfoo: 1\nuse_cpu: true\n") << "unknown keys mixed_precison";
+        QTest::newRow("bad value") << QByteArray("mixed_precision: fp17\n") << "mixed_precision";
+        QTest::newRow("not YAML") << QByteArray("a: [1\n") << "line";
+    }
+    void aRefusedConfigurationChangesNothing() {
+        QFETCH(QByteArray, text);
+        QFETCH(QString, named);
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-cnn").ok());
+        const auto opened = page.files().openConfigFile(writeFile(m_runs, "bad.yaml", text.constData()));
+        QVERIFY(!opened.ok());
+        QVERIFY2(QString::fromStdString(describe(opened.error())).contains(named), describe(opened.error()).c_str());
+        QVERIFY(page.editor().configLayer() == nullptr);
+        QVERIFY(!page.editor().undoStack().canUndo());
+    }
+
+    void checkpointsHaveAFold() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-cnn").ok());
+        auto* head = page.findChild<CaptionButton*>("section.checkpoint");
+        QCOMPARE(head->toolTip(), QStringLiteral("at the end"));
+        QVERIFY(page.editor().edit("checkpoint.every", "50"));
+        QVERIFY2(head->toolTip().startsWith("every 50 step"), qPrintable(head->toolTip()));
+        QVERIFY(!page.editor().edit("checkpoint.keep", "1"));
+        QVERIFY(page.editor().error("checkpoint.keep").contains("checkpoint.keep is 1"));
+        auto* keep = page.findChild<QWidget*>("checkpoint.keep");
+        QVERIFY(keep->toolTip().startsWith("The oldest go"));
+    }
+
+    void choicesAreNamedForPeople() {
+        QCOMPARE(choiceLabel("training.loss", "mse"), QStringLiteral("mean squared error"));
+        QCOMPARE(choiceLabel("training.scheduler.name", "one_cycle"), QStringLiteral("one cycle – up, then far down"));
+        for (const char* path : {"training.loss", "training.scheduler.name", "evaluation.metric", "evaluation.split", "cpu_half"}) {
+            for (const std::string& choice : find_plan_field(path)->choices) {
+                const bool isAWord = choice == "accuracy" || choice == "loss" || choice == "perplexity";
+                QVERIFY2(isAWord || choiceLabel(path, choice) != QString::fromStdString(choice), choice.c_str());
+            }
+        }
+    }
+
+    void everyFieldHasALabel() {
+        for (const PlanField& field : plan_fields()) {
+            if (field.path.starts_with("observe.") || field.path == "model.file" || field.path == "launch.processes") {
+                continue;  // nothing to set yet
+            }
+            QVERIFY2(labelOf(field.path) != QString::fromStdString(field.path), field.path.c_str());
+        }
     }
 };
 

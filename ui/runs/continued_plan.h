@@ -1,0 +1,19 @@
+#pragma once
+// The plan of a run that goes on from a checkpoint. Torch-free, Qt-free.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "plan/plan_sources.h"
+#include "record/checkpoint_info.h"
+
+namespace mantissa::ui {
+
+/// The checkpoint's own plan with another mode and `furtherSteps` more steps, in a fresh process; both are edits of the window. Errors
+/// are those of plan/resume_check.h, and a checkpoint that no run has saved.
+[[nodiscard]] Result<SourcedPlan> continuedPlan(const CheckpointInfo& from, Precision mode, std::int64_t furtherSteps);
+
+/// What the plan has left to do after the checkpoint; when that is nothing, as many steps again.
+[[nodiscard]] std::int64_t suggestedSteps(const CheckpointInfo& from);
+
+}  // namespace mantissa::ui
