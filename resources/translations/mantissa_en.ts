@@ -37,6 +37,20 @@
             <numerusform>%n threads</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>every %n step(s) and at the end</source>
+        <translation>
+            <numerusform>every step and at the end</numerusform>
+            <numerusform>every %n steps and at the end</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>every %n step(s)</source>
+        <translation>
+            <numerusform>every step</numerusform>
+            <numerusform>every %n steps</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::StatusStrip</name>
@@ -45,6 +59,36 @@
         <translation>
             <numerusform>%n worker</numerusform>
             <numerusform>%n workers</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::PlanFiles</name>
+    <message numerus="yes">
+        <source>Accelerate's configuration read: %n setting(s) from %1</source>
+        <translation>
+            <numerusform>Accelerate's configuration read: %n setting from %1</numerusform>
+            <numerusform>Accelerate's configuration read: %n settings from %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunDetails</name>
+    <message numerus="yes">
+        <source>%n checkpoint(s), %1</source>
+        <translation>
+            <numerusform>%n checkpoint, %1</numerusform>
+            <numerusform>%n checkpoints, %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunKeeper</name>
+    <message numerus="yes">
+        <source>%n tensor(s), %1, of %2 after step %3.</source>
+        <translation>
+            <numerusform>%n tensor, %1, of %2 after step %3.</numerusform>
+            <numerusform>%n tensors, %1, of %2 after step %3.</numerusform>
         </translation>
     </message>
 </context>

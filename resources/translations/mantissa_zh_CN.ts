@@ -385,6 +385,110 @@
         <source>upstream – as Accelerate divides</source>
         <translation>upstream – 按 Accelerate 的方式相除</translation>
     </message>
+    <message>
+        <source>Save every (steps)</source>
+        <translation>保存间隔（步）</translation>
+    </message>
+    <message>
+        <source>Save at the end</source>
+        <translation>结束时保存</translation>
+    </message>
+    <message>
+        <source>Checkpoints kept</source>
+        <translation>保留的检查点数</translation>
+    </message>
+    <message>
+        <source>Go on from</source>
+        <translation>继续自</translation>
+    </message>
+    <message>
+        <source>cross entropy</source>
+        <translation>交叉熵</translation>
+    </message>
+    <message>
+        <source>mean squared error</source>
+        <translation>均方误差</translation>
+    </message>
+    <message>
+        <source>naive log likelihood – breaks where a probability reaches 0</source>
+        <translation>朴素对数似然 – 概率为 0 时出错</translation>
+    </message>
+    <message>
+        <source>constant – the rate stays</source>
+        <translation>恒定 – 学习率不变</translation>
+    </message>
+    <message>
+        <source>step – drops every so many steps</source>
+        <translation>阶梯 – 每隔若干步下降</translation>
+    </message>
+    <message>
+        <source>linear – from one factor to another</source>
+        <translation>线性 – 从一个倍率到另一个</translation>
+    </message>
+    <message>
+        <source>cosine – down along half a wave</source>
+        <translation>余弦 – 沿半个波下降</translation>
+    </message>
+    <message>
+        <source>one cycle – up, then far down</source>
+        <translation>单周期 – 先升后大幅下降</translation>
+    </message>
+    <message>
+        <source>cosine</source>
+        <translation>余弦</translation>
+    </message>
+    <message>
+        <source>straight</source>
+        <translation>直线</translation>
+    </message>
+    <message>
+        <source>the data held out</source>
+        <translation>留出的数据</translation>
+    </message>
+    <message>
+        <source>the training data</source>
+        <translation>训练数据</translation>
+    </message>
+    <message>
+        <source>accuracy</source>
+        <translation>准确率</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>mean absolute error</source>
+        <translation>平均绝对误差</translation>
+    </message>
+    <message>
+        <source>perplexity</source>
+        <translation>困惑度</translation>
+    </message>
+    <message>
+        <source>torch – as LibTorch computes</source>
+        <translation>torch – 按 LibTorch 的算法</translation>
+    </message>
+    <message>
+        <source>fast – fp32 inside, rounded after</source>
+        <translation>fast – 内部用 fp32，算完再舍入</translation>
+    </message>
+    <message>
+        <source>Steps between two checkpoints on the way; 0 = none on the way.</source>
+        <translation>途中两个检查点之间的步数；0 表示途中不保存。</translation>
+    </message>
+    <message>
+        <source>Keeps the end state: weights to save, and a run to continue from.</source>
+        <translation>保留结束时的状态：可保存权重，也可从中继续运行。</translation>
+    </message>
+    <message>
+        <source>The oldest go when there are more. The newest and the one before always stay.</source>
+        <translation>超出数量时删除最旧的；最新的和它的前一个始终保留。</translation>
+    </message>
+    <message>
+        <source>A checkpoint folder or a run, for a single run. Easier: Continue from checkpoint… on the page Runs.</source>
+        <translation>检查点文件夹或某次运行，仅用于单次运行。更方便的做法：在“运行”页选择“从检查点继续…”。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::ActionCatalog</name>
@@ -495,6 +599,22 @@
     <message>
         <source>Help</source>
         <translation>帮助</translation>
+    </message>
+    <message>
+        <source>Open Accelerate's configuration…</source>
+        <translation>打开 Accelerate 配置…</translation>
+    </message>
+    <message>
+        <source>Continue from checkpoint…</source>
+        <translation>从检查点继续…</translation>
+    </message>
+    <message>
+        <source>Save a checkpoint now</source>
+        <translation>立即保存检查点</translation>
+    </message>
+    <message>
+        <source>Save weights…</source>
+        <translation>保存权重…</translation>
     </message>
 </context>
 <context>
@@ -976,6 +1096,26 @@
         <source>Pause all runs</source>
         <translation>暂停所有运行</translation>
     </message>
+    <message>
+        <source>Checkpoint</source>
+        <translation>检查点</translation>
+    </message>
+    <message>
+        <source>Continue…</source>
+        <translation>继续…</translation>
+    </message>
+    <message>
+        <source>Save a checkpoint of all runs now</source>
+        <translation>立即为所有运行保存检查点</translation>
+    </message>
+    <message>
+        <source>Continue from checkpoint…</source>
+        <translation>从检查点继续…</translation>
+    </message>
+    <message>
+        <source>A run of its own that goes on from a saved checkpoint, also in another precision</source>
+        <translation>从已保存的检查点继续的一次新运行，也可以换用另一种精度</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::MachineProbe</name>
@@ -1077,50 +1217,6 @@
         <source>✗ can&apos;t be read</source>
         <translation>✗ 无法读取</translation>
     </message>
-    <message>
-        <source>– Sources: not known before the run has started.</source>
-        <translation>– 来源：运行开始前未知。</translation>
-    </message>
-    <message>
-        <source>✓ Sources: %1 was asked for and %2 is in effect.</source>
-        <translation>✓ 来源：要求 %1，实际生效 %2。</translation>
-    </message>
-    <message>
-        <source>✗ Sources: %1 was asked for, but %2 is in effect. See the sources of this setting in Set up.</source>
-        <translation>✗ 来源：要求 %1，实际生效的却是 %2。请在“设置”中查看该设置的来源。</translation>
-    </message>
-    <message>
-        <source>– Support: not asked yet.</source>
-        <translation>– 支持：尚未查询。</translation>
-    </message>
-    <message>
-        <source>✓ Support: %1. %2</source>
-        <translation>✓ 支持：%1。%2</translation>
-    </message>
-    <message>
-        <source>✗ Support: one batch of this model was refused: %1</source>
-        <translation>✗ 支持：此模型的一个批次被拒绝：%1</translation>
-    </message>
-    <message>
-        <source>%1 of %2 kinds of op gave half-width results, with %3 of the multiply-adds.</source>
-        <translation>%2 类算子中有 %1 类给出半精度结果，占乘加运算的 %3。</translation>
-    </message>
-    <message>
-        <source>– Loss, gradients, skips: no step yet.</source>
-        <translation>– 损失、梯度、跳过：还没有任何一步。</translation>
-    </message>
-    <message>
-        <source>%1 Loss, gradients, skips: %2 steps not finite, %3 skipped while probing, %4 skipped as faults.</source>
-        <translation>%1 损失、梯度、跳过：%2 步非有限，试探时跳过 %3 步，因故障跳过 %4 步。</translation>
-    </message>
-    <message>
-        <source>– fp8 backend: not needed, this mode isn&apos;t fp8.</source>
-        <translation>– fp8 后端：不需要，此模式不是 fp8。</translation>
-    </message>
-    <message>
-        <source>%1 fp8 backend: %2</source>
-        <translation>%1 fp8 后端：%2</translation>
-    </message>
 </context>
 <context>
     <name>mantissa::ui::ModeStrips</name>
@@ -1169,8 +1265,20 @@
         <translation>一步之内张量内存的最大值，实测。</translation>
     </message>
     <message>
-        <source>Is %1 really on?</source>
-        <translation>%1 真的生效了吗？</translation>
+        <source>Actions of %1</source>
+        <translation>%1 的操作</translation>
+    </message>
+    <message>
+        <source>Save weights…</source>
+        <translation>保存权重…</translation>
+    </message>
+    <message>
+        <source>Continue from checkpoint…</source>
+        <translation>从检查点继续…</translation>
+    </message>
+    <message>
+        <source>Open run folder</source>
+        <translation>打开运行文件夹</translation>
     </message>
 </context>
 <context>
@@ -1404,6 +1512,32 @@
         <source>loss %1</source>
         <translation>损失 %1</translation>
     </message>
+    <message>
+        <source>nothing saved</source>
+        <translation>未保存</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n checkpoint(s), %1</source>
+        <translation>
+            <numerusform>%n 个检查点，%1</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Save weights…</source>
+        <translation>保存权重…</translation>
+    </message>
+    <message>
+        <source>Save the weights of %1</source>
+        <translation>保存 %1 的权重</translation>
+    </message>
+    <message>
+        <source>Continue…</source>
+        <translation>继续…</translation>
+    </message>
+    <message>
+        <source>Continue %1 from a checkpoint</source>
+        <translation>从检查点继续 %1</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::RunsModel</name>
@@ -1550,6 +1684,14 @@ Start a comparison on the page Set up.</source>
         <source>Report: %1</source>
         <translation>报告：%1</translation>
     </message>
+    <message>
+        <source>Save weights of %1…</source>
+        <translation>保存 %1 的权重…</translation>
+    </message>
+    <message>
+        <source>Continue %1 from checkpoint…</source>
+        <translation>从检查点继续 %1…</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::SampleBanner</name>
@@ -1648,6 +1790,30 @@ Start a comparison on the page Set up.</source>
         <source>%1 · ×%2 per %3 · ×%4</source>
         <translation>%1 · 每 %3 步 ×%2 · ×%4</translation>
     </message>
+    <message>
+        <source>Checkpoints</source>
+        <translation>检查点</translation>
+    </message>
+    <message>
+        <source>at the end</source>
+        <translation>结束时</translation>
+    </message>
+    <message numerus="yes">
+        <source>every %n step(s) and at the end</source>
+        <translation>
+            <numerusform>每 %n 步及结束时</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>every %n step(s)</source>
+        <translation>
+            <numerusform>每 %n 步</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A checkpoint holds weights, optimizer, schedule, loss scale, random states and the place in the data. A run continues from it as if it had never stopped, also in another precision.</source>
+        <translation>检查点包含权重、优化器、学习率计划、损失缩放、随机状态和数据中的位置。运行可以从中继续，如同从未停止，也可以换用另一种精度。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::SetupPage</name>
@@ -1716,32 +1882,24 @@ Start a comparison on the page Set up.</source>
         <translation>预设 %1</translation>
     </message>
     <message>
-        <source>Open %1</source>
-        <translation>打开 %1</translation>
-    </message>
-    <message>
-        <source>Open plan</source>
-        <translation>打开计划</translation>
-    </message>
-    <message>
-        <source>Plans (*.json);;All files (*)</source>
-        <translation>计划 (*.json);;所有文件 (*)</translation>
-    </message>
-    <message>
-        <source>Save plan</source>
-        <translation>保存计划</translation>
-    </message>
-    <message>
-        <source>Plan saved: %1</source>
-        <translation>已保存计划：%1</translation>
-    </message>
-    <message>
         <source>Use a fresh process</source>
         <translation>改用新进程</translation>
     </message>
     <message>
         <source>This window has trained in another precision and keeps it; %1 needs a fresh process.</source>
         <translation>此窗口已用另一种精度训练过，并保持该精度；%1 需要一个新进程。</translation>
+    </message>
+    <message>
+        <source>Accelerate…</source>
+        <translation>Accelerate…</translation>
+    </message>
+    <message>
+        <source>Open Accelerate's configuration…</source>
+        <translation>打开 Accelerate 配置…</translation>
+    </message>
+    <message>
+        <source>Open Accelerate's configuration file as a source of settings</source>
+        <translation>打开 Accelerate 的配置文件，作为设置的一个来源</translation>
     </message>
 </context>
 <context>
@@ -2017,6 +2175,261 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>This machine could not be asked: %1</source>
         <translation>无法查询本机：%1</translation>
+    </message>
+</context>
+<context>
+    <name>ChartRun</name>
+    <message>
+        <source>%1 before</source>
+        <translation>%1（之前）</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::CheckpointModel</name>
+    <message>
+        <source>%1 updates applied, epoch %2
+%3</source>
+        <translation>已应用 %1 次更新，第 %2 轮
+%3</translation>
+    </message>
+    <message>
+        <source>After step</source>
+        <translation>步数</translation>
+    </message>
+    <message>
+        <source>Mode</source>
+        <translation>模式</translation>
+    </message>
+    <message>
+        <source>Loss scale</source>
+        <translation>损失缩放</translation>
+    </message>
+    <message>
+        <source>Saved</source>
+        <translation>保存时间</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>大小</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ChecksPanel</name>
+    <message>
+        <source>passed</source>
+        <translation>通过</translation>
+    </message>
+    <message>
+        <source>note</source>
+        <translation>注意</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>未通过</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>待定</translation>
+    </message>
+    <message>
+        <source>not needed</source>
+        <translation>不需要</translation>
+    </message>
+    <message>
+        <source>Copy as text</source>
+        <translation>复制为文本</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Copied ✓</source>
+        <translation>已复制 ✓</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ConfigLine</name>
+    <message>
+        <source>Show all of Accelerate's configuration</source>
+        <translation>显示 Accelerate 配置的全部内容</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>%1 %2 (overruled)</source>
+        <translation>%1 %2（被覆盖）</translation>
+    </message>
+    <message>
+        <source>Accelerate's configuration %1: %2</source>
+        <translation>Accelerate 配置 %1：%2</translation>
+    </message>
+    <message>
+        <source>sets nothing that a run here uses</source>
+        <translation>没有设置本机运行会用到的内容</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ContinueDialog</name>
+    <message>
+        <source>Continue from checkpoint</source>
+        <translation>从检查点继续</translation>
+    </message>
+    <message>
+        <source>Continue &lt;b&gt;%1&lt;/b&gt; from one of its checkpoints, as a run of its own. The run itself stays as it is.</source>
+        <translation>从 &lt;b&gt;%1&lt;/b&gt; 的某个检查点继续，作为一次新的运行。原来的运行保持不变。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Checkpoints</source>
+        <translation>检查点</translation>
+    </message>
+    <message>
+        <source>Go on in</source>
+        <translation>继续时的模式</translation>
+    </message>
+    <message>
+        <source>native</source>
+        <translation>原生</translation>
+    </message>
+    <message>
+        <source>emulated</source>
+        <translation>模拟</translation>
+    </message>
+    <message>
+        <source>unsupported</source>
+        <translation>不支持</translation>
+    </message>
+    <message>
+        <source>&amp;Further steps</source>
+        <translation>再训练步数(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Continue from step %1</source>
+        <translation>从第 %1 步继续</translation>
+    </message>
+    <message>
+        <source>up to step %1</source>
+        <translation>到第 %1 步为止</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::PlanFiles</name>
+    <message>
+        <source>Open %1</source>
+        <translation>打开 %1</translation>
+    </message>
+    <message>
+        <source>Accelerate's configuration</source>
+        <translation>Accelerate 配置</translation>
+    </message>
+    <message numerus="yes">
+        <source>Accelerate's configuration read: %n setting(s) from %1</source>
+        <translation>
+            <numerusform>已读取 Accelerate 配置：来自 %1 的 %n 项设置</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Open plan</source>
+        <translation>打开计划</translation>
+    </message>
+    <message>
+        <source>Plans (*.json);;All files (*)</source>
+        <translation>计划 (*.json);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Open Accelerate's configuration</source>
+        <translation>打开 Accelerate 配置</translation>
+    </message>
+    <message>
+        <source>Configurations (*.yaml *.yml *.json);;All files (*)</source>
+        <translation>配置 (*.yaml *.yml *.json);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Save plan</source>
+        <translation>保存计划</translation>
+    </message>
+    <message>
+        <source>Plan saved: %1</source>
+        <translation>计划已保存：%1</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunKeeper</name>
+    <message>
+        <source>Saving a checkpoint…</source>
+        <translation>正在保存检查点…</translation>
+    </message>
+    <message>
+        <source>Which run?</source>
+        <translation>哪一次运行？</translation>
+    </message>
+    <message>
+        <source>Save weights</source>
+        <translation>保存权重</translation>
+    </message>
+    <message>
+        <source>Weights (*.safetensors);;All files (*)</source>
+        <translation>权重 (*.safetensors);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Saving a checkpoint, then its weights…</source>
+        <translation>正在保存检查点，然后保存其中的权重…</translation>
+    </message>
+    <message>
+        <source>The weights were not saved</source>
+        <translation>权重没有保存</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n tensor(s), %1, of %2 after step %3.</source>
+        <translation>
+            <numerusform>%n 个张量，%1，来自 %2 的第 %3 步之后。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Weights saved</source>
+        <translation>权重已保存</translation>
+    </message>
+    <message>
+        <source>Opens in Python: %1</source>
+        <translation>在 Python 中打开：%1</translation>
+    </message>
+    <message>
+        <source>Weights saved: %1</source>
+        <translation>权重已保存：%1</translation>
+    </message>
+    <message>
+        <source>Nothing saved</source>
+        <translation>没有保存的内容</translation>
+    </message>
+    <message>
+        <source>%1 has saved no checkpoint, and weights and a continuation come from one.</source>
+        <translation>%1 没有保存过检查点，而权重和继续运行都来自检查点。</translation>
+    </message>
+    <message>
+        <source>It is still going: save one now with “Checkpoint”, or wait for its end.</source>
+        <translation>它还在运行：现在用“检查点”保存一个，或等它结束。</translation>
+    </message>
+    <message>
+        <source>A run saves its end state unless “Save at the end” is off (Set up, Checkpoints). This one ended before it could, or was recorded by an older version: run it again.</source>
+        <translation>除非关闭了“结束时保存”（设置页，检查点），运行会保存结束时的状态。这一次在保存之前就结束了，或由较早的版本记录：请重新运行。</translation>
+    </message>
+    <message>
+        <source>%1 after step %2</source>
+        <translation>%1 第 %2 步之后</translation>
+    </message>
+    <message>
+        <source>Checkpoint saved: %1, %2</source>
+        <translation>检查点已保存：%1，%2</translation>
+    </message>
+    <message>
+        <source>Checkpoints saved: %1</source>
+        <translation>检查点已保存：%1</translation>
     </message>
 </context>
 </TS>

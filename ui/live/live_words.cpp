@@ -10,6 +10,7 @@
 #include "judge/evidence.h"
 #include "judge/resume_text.h"
 #include "plan/catalogue.h"
+#include "plan/run_plan.h"
 #include "record/run_folder.h"
 
 namespace mantissa::ui {

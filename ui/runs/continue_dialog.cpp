@@ -87,6 +87,7 @@ ContinueDialog::ContinueDialog(const CheckpointList& list, const QString& runNam
 
 QWidget* ContinueDialog::buildTable() {
     m_table->setModel(m_model);
+    m_table->setObjectName(QStringLiteral("checkpointTable"));
     m_table->setAccessibleName(tr("Checkpoints"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -140,6 +141,7 @@ QWidget* ContinueDialog::buildSteps() {
     m_steps->setObjectName(QStringLiteral("furtherSteps"));
     m_steps->setRange(1, 100'000'000);
     m_steps->setGroupSeparatorShown(true);
+    m_steps->setButtonSymbols(QAbstractSpinBox::NoButtons);  // arrow keys and typing do; small arrows are hard to hit
     m_steps->setMinimumWidth(110);
     m_end->setProperty("muted", true);
     layout->addWidget(label);

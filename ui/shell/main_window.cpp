@@ -36,7 +36,7 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     m_frame->addPage(QStringLiteral("runs"), m_runs);
     connectPages();
     connectActions();
-    connect(new RunKeeper(m_catalog, language, *m_live, *m_runs, *m_setup, this), &RunKeeper::message, this, &MainWindow::say);
+    connect(new RunKeeper(m_catalog, language, *m_live, *m_runs, *m_setup, m_frame), &RunKeeper::message, this, &MainWindow::say);
     auto* texts = new Retranslation(this);
     texts->bind([this] { retranslate(); });
     if (!restoreGeometry(settings.geometry())) {
@@ -45,7 +45,7 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     showPage(settings.text("window/page"));
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow() { delete findChild<RunKeeper*>(); }  // it listens to pages, and they go one by one
 
 void MainWindow::connectPages() {
     connect(m_frame, &MainFrame::pageChosen, this, &MainWindow::showPage);

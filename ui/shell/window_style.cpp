@@ -25,9 +25,9 @@ QToolButton[rail="true"]:focus { color: @text; border-left: 3px solid @text; }
 QFrame[rule="true"] { background: @border; border: none; }
 QFrame[amber="true"] { background: @surface; border: 1px solid @border; border-left: 4px solid @amber; border-radius: 5px; }
 QLabel[fieldError="true"] { color: @error; }
-QLineEdit, QComboBox { background: @field; border: 1px solid @border; border-radius: 4px; padding: 3px 7px;
+QLineEdit, QComboBox, QSpinBox { background: @field; border: 1px solid @border; border-radius: 4px; padding: 3px 7px;
     selection-background-color: @accent; selection-color: @accentText; }
-QLineEdit:focus, QComboBox:focus { border-color: @accent; }
+QLineEdit:focus, QComboBox:focus, QSpinBox:focus { border-color: @accent; }
 QLineEdit[wrong="true"], QComboBox[wrong="true"] { border-color: @error; }
 QComboBox::drop-down { border: none; width: 20px; }
 QComboBox::down-arrow { image: url(:/icons/chevron.svg); width: 10px; height: 10px; }
@@ -48,10 +48,10 @@ QToolButton#menuButton { padding: 4px; }
 #CommandPalette { background: @surface; border: 1px solid @border; }
 #CommandPalette QListWidget { border: none; }
 #CommandPalette QListWidget::item { padding: 6px; }
-#runsTable { border-radius: 5px; outline: 0; }
-#runsTable::item { padding: 0px 5px; border-bottom: 1px solid @grid; }
-#runsTable::item:selected { background: @chosen; color: @text; }
-#runsTable QHeaderView::section { padding-left: 8px; }
+#runsTable, #checkpointTable { border-radius: 5px; outline: 0; }
+#runsTable::item, #checkpointTable::item { padding: 0px 5px; border-bottom: 1px solid @grid; }
+#runsTable::item:selected, #checkpointTable::item:selected { background: @chosen; color: @text; }
+#runsTable QHeaderView::section, #checkpointTable QHeaderView::section { padding-left: 8px; }
 QScrollBar:vertical { background: transparent; width: 11px; margin: 0px; }
 QScrollBar:horizontal { background: transparent; height: 11px; margin: 0px; }
 QScrollBar::handle { background: @border; border-radius: 4px; margin: 2px; min-height: 28px; min-width: 28px; }

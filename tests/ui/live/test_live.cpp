@@ -4,6 +4,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLabel>
+#include <QMenu>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -12,6 +13,7 @@
 
 #include "fixture_runs.h"
 #include "record/comparison_record.h"
+#include "record/meta_keys.h"
 #include "support/temporary_folder.h"
 #include "ui/charts/chart_card.h"
 #include "ui/charts/step_range.h"
@@ -85,6 +87,8 @@ class TestLive : public QObject {
     void fourChecksOpen();
     void checksFollowTheRun();
     void aModeThatNeverRanIsNotOn();
+    void aContinuedRunShowsWhatCameBefore();
+    void eachModeHasItsMenu();
     void foldsOpenTheirCharts();
     void controlsChangeTheChart();
     void withoutFp16ThereIsNoScaleBox();
@@ -277,6 +281,67 @@ void TestLive::aModeThatNeverRanIsNotOn() {
     QVERIFY2(text.contains(QStringLiteral("✗ No: fp16 was refused before training, so nothing ran in it.")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("✗ Support: One batch of this model was refused: conv2d has no fp16 kernel here")), qPrintable(text));
     QVERIFY2(text.contains(QStringLiteral("Refused at conv2d")), qPrintable(text));
+}
+
+void TestLive::aContinuedRunShowsWhatCameBefore() {
+    Page p;
+    const fixture::Comparison made = fixture::writeComparison(p.folder.path(), over());
+    const auto folder = create_run_folder(p.folder.path(), "gated-overflow", Precision::No);
+    QVERIFY(folder.ok());
+    std::filesystem::copy_file(made.runs.at(0).plan(), folder->plan());  // what makes a folder a run
+    {
+        const auto recorder = RunRecorder::open(folder->path);
+        fixture::Options longer;
+        longer.planned = 400;
+        fixture::writeRunStart(**recorder, Precision::No, longer, {});
+        (*recorder)->meta(meta::resumed_checkpoint, (made.runs.at(2).path / "checkpoints/checkpoint_300").string());
+        (*recorder)->meta(meta::resumed_run, made.runs.at(2).path.string());
+        (*recorder)->meta(meta::resumed_step, "300");
+        (*recorder)->meta(meta::resumed_applied, "300");
+        (*recorder)->meta(meta::resumed_mode, "bf16");
+        (*recorder)->meta(meta::resumed_scale, "none");
+        for (std::int64_t step = 300; step < 350; ++step) {
+            (*recorder)->step(fixture::makeStep(Precision::No, step, 0, longer));
+        }
+        (*recorder)->state(RunState::Finished);
+        QVERIFY((*recorder)->flush().ok());
+    }
+    p.page.showRun(folder->path);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("Goes on from step 300 of")), patience);
+    QVERIFY(p.has(QStringLiteral("Saved in bf16, goes on in no")));
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("350 / 400")), patience);
+    RunChart& chart = p.page.lossPanel().chart();
+    QTRY_COMPARE_WITH_TIMEOUT(chart.runs().size(), std::size_t{2}, patience);
+    QVERIFY(!chart.runs()[0].isBefore && chart.runs()[1].isBefore);
+    QCOMPARE(chart.runs()[1].mode, Precision::Bf16);
+    QTRY_COMPARE_WITH_TIMEOUT(chart.runs()[1].series->size(), std::size_t{300}, patience);
+    QTRY_COMPARE_WITH_TIMEOUT(chart.scene().lanes.size(), std::size_t{2}, patience);
+    QCOMPARE(chart.scene().lanes[1].name, QStringLiteral("bf16 before"));
+    QVERIFY(p.page.findChild<QToolButton*>(QStringLiteral("checks_bf16")) == nullptr);  // no strip for what came before
+    p.page.findChild<QToolButton*>(QStringLiteral("checks_no"))->click();
+    const QString text = p.page.findChild<ChecksPanel*>()->plainText();
+    QVERIFY2(text.contains(QStringLiteral("Applied: 50 of 50.")), qPrintable(text));  // its own steps
+    QSignalSpy goOn(&p.page, &LivePage::continueRequested);
+    auto* button = p.page.findChild<QPushButton*>(QStringLiteral("continueRun"));
+    QVERIFY(button->isVisible());
+    QVERIFY(!p.page.findChild<QPushButton*>(QStringLiteral("checkpointRuns"))->isVisible());
+    button->click();
+    QCOMPARE(goOn.count(), 1);
+}
+
+void TestLive::eachModeHasItsMenu() {
+    Page p;
+    const fixture::Comparison made = p.show({});
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
+    QSignalSpy weights(&p.page, &LivePage::saveWeightsRequested), checkpoint(&p.page, &LivePage::checkpointRequested);
+    auto* menu = p.page.findChild<QToolButton*>(QStringLiteral("modeMenu_bf16"))->menu();
+    QCOMPARE(menu->actions().size(), 3);
+    menu->actions().front()->trigger();
+    QCOMPARE(weights.last().first().value<std::filesystem::path>(), made.runs.at(2).path);
+    auto* button = p.page.findChild<QPushButton*>(QStringLiteral("checkpointRuns"));
+    QVERIFY(button->isVisible());
+    QVERIFY(!button->isEnabled());  // nobody listens to this made-up recording
+    QVERIFY(!button->toolTip().isEmpty());
 }
 
 void TestLive::foldsOpenTheirCharts() {

@@ -9,8 +9,11 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QLabel>
 #include <QTest>
+#include <QToolButton>
 
+#include "fixture_checkpoints.h"
 #include "fixture_runs.h"
 #include "ui/bridge/theme.h"
 #include "ui/runs/runs_filter.h"
@@ -170,6 +173,34 @@ class RunsPageTest : public QObject {
         QVERIFY(std::filesystem::exists(folder / "comparison.json"));
         QTRY_COMPARE(page.model().rowCount(), 1);
         QVERIFY(page.model().entries().front() == entry);
+    }
+
+    void eachRunOffersItsWeightsAndAContinuation() {
+        const QTemporaryDir folder;
+        fixture::Options ended;
+        ended.ended = true;
+        const fixture::Comparison made = fixture::writeComparison(folder.path().toStdString(), ended);
+        fixture::writeCheckpoint(made.runs.at(1).path);
+        RunsPage page(m_theme, folder.path().toStdString());
+        page.resize(1100, 600);
+        page.show();
+        QTRY_COMPARE(page.model().rowCount(), 1);
+        QCOMPARE(page.model().entries().front().runs.at(1).checkpoints, 1);
+        QCOMPARE(page.model().entries().front().runs.at(1).checkpointStep, std::int64_t{300});
+        QCOMPARE(page.model().entries().front().runs.at(0).checkpoints, 0);
+        QSignalSpy weights(&page, &RunsPage::saveWeightsRequested), goOn(&page, &RunsPage::continueRequested);
+        auto* save = page.findChild<QToolButton*>("saveWeights_fp16");
+        QVERIFY(save->isVisible() && save->focusPolicy() == Qt::StrongFocus);
+        save->click();
+        page.findChild<QToolButton*>("continue_bf16")->click();
+        QCOMPARE(weights.first().first().value<std::filesystem::path>(), made.runs.at(1).path);
+        QCOMPARE(goOn.first().first().value<std::filesystem::path>(), made.runs.at(2).path);
+        const auto* details = page.findChild<QWidget*>("runDetails");
+        QStringList texts;
+        for (const QLabel* label : details->findChildren<QLabel*>()) {
+            texts << label->text();
+        }
+        QVERIFY2(texts.filter("1 checkpoint").size() == 1 && texts.filter("nothing saved").size() == 2, qPrintable(texts.join('|')));
     }
 };
 

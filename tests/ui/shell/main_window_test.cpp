@@ -3,7 +3,10 @@
 #include "ui/shell/main_window.h"
 
 #include <QApplication>
+#include <QFileDialog>
 #include <QLabel>
+#include <QMenu>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSignalSpy>
@@ -11,11 +14,16 @@
 #include <QToolButton>
 
 #include "fake_machine.h"
+#include "fixture_checkpoints.h"
 #include "fixture_runs.h"
 #include "ui/bridge/theme.h"
+#include "ui/charts/step_range.h"
 #include "ui/live/live_page.h"
+#include "ui/live/loss_panel.h"
+#include "ui/runs/continue_dialog.h"
 #include "ui/runs/runs_page.h"
 #include "ui/setup/setup_page.h"
+#include "ui/shell/run_keeper.h"
 #include "ui/shell/screenshot.h"
 #include "ui/shell/startup.h"
 
@@ -199,11 +207,11 @@ class MainWindowTest : public QObject {
             tryHere->click();  // the same comparison, not the one that Set up happened to hold
             QCOMPARE(desk.window->setupPage().editor().plan().name, std::string("gated-overflow"));
             auto* live = desk.window->findChild<LivePage*>();
-            PlotOptions chosen = live->lossOptions();
+            PlotOptions chosen = live->lossPanel().lossOptions();
             chosen.smoothingSteps = 10;
-            live->setLossOptions(chosen);
+            live->lossPanel().setLossOptions(chosen);
             desk.window->catalog().action("view.language")->trigger();
-            QTRY_VERIFY(desk.window->findChild<LivePage*>()->lossOptions() ==
+            QTRY_VERIFY(desk.window->findChild<LivePage*>()->lossPanel().lossOptions() ==
                         chosen);  // language changes words only
             desk.window->catalog().action("view.language")->trigger();
             desk.window->showPage("runs");
@@ -290,6 +298,84 @@ class MainWindowTest : public QObject {
         const QSize least = desk.window->minimumSizeHint();
         QVERIFY2(least.width() <= 1024 && least.height() <= 600,
                  qPrintable(QStringLiteral("%1×%2").arg(least.width()).arg(least.height())));
+    }
+
+    void languageKeepsZoomAndFolds() {
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        fixture::Options ended;
+        ended.ended = true;
+        ended.steps = ended.planned;
+        const fixture::Comparison made = fixture::writeComparison(folder.filePath("runs").toStdString(), ended);
+        desk.window->openFolder(made.folder);
+        const auto page = [&] { return desk.window->findChild<LivePage*>(); };
+        QTRY_COMPARE(page()->range().whole().to, 300.0);
+        page()->range().zoomTo({40, 160});
+        LiveView view = page()->view();
+        view.openFolds = {false, true, false, true};
+        page()->setView(view);
+        QTRY_VERIFY(page()->view().openFolds.at(3));
+        desk.window->catalog().action("view.language")->trigger();
+        QTRY_COMPARE(page()->range().whole().to, 300.0);
+        QTRY_COMPARE(page()->range().visible(), (XSpan{40, 160}));
+        QCOMPARE(page()->view().openFolds, (std::vector<bool>{false, true, false, true}));
+        desk.window->catalog().action("view.language")->trigger();
+    }
+
+    void weightsAreSavedOrTheReasonIsSaid() {
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        fixture::Options ended;
+        ended.ended = true;
+        const fixture::Comparison made = fixture::writeComparison(folder.filePath("runs").toStdString(), ended);
+        auto* keeper = desk.window->findChild<RunKeeper*>();
+        QVERIFY(!desk.window->catalog().action("run.continue")->isEnabled());  // nothing is shown
+        desk.window->openFolder(made.folder);
+        QTRY_VERIFY(desk.window->catalog().action("run.continue")->isEnabled());
+        QVERIFY(!desk.window->catalog().action("run.checkpoint")->isEnabled());  // over
+        keeper->saveWeights(made.runs.at(1).path);
+        auto* box = desk.window->findChild<QMessageBox*>("keeperBox");
+        QVERIFY(box != nullptr);
+        QVERIFY2(box->text().contains("gated-overflow · fp16 has saved no checkpoint"), qPrintable(box->text()));
+        QVERIFY(box->informativeText().contains("Save at the end"));
+        delete box;
+        fixture::writeCheckpoint(made.runs.at(1).path);
+        QSignalSpy written(keeper, &RunKeeper::weightsWritten);
+        const QString file = folder.filePath("weights.safetensors");
+        keeper->saveWeightsTo(made.runs.at(1).path, file.toStdString());
+        QTRY_COMPARE(written.count(), 1);
+        QVERIFY(QFile::exists(file));
+        box = desk.window->findChild<QMessageBox*>("keeperBox");
+        QVERIFY2(box->text().contains("2 tensors") && box->text().contains("of fp16 after step 300"), qPrintable(box->text()));
+        QVERIFY(box->informativeText().contains("safetensors.torch.load_file(\"" + file + "\")"));
+        delete box;
+        keeper->saveWeights(made.runs.at(1).path);
+        auto* dialog = desk.window->findChild<QFileDialog*>("saveWeightsDialog");
+        QVERIFY(dialog != nullptr);
+        QVERIFY2(dialog->selectedFiles().value(0).endsWith("gated-overflow-fp16.safetensors"), qPrintable(dialog->selectedFiles().join(' ')));
+        delete dialog;
+    }
+
+    void whichRunIsAskedWhenThereAreSeveral() {
+        const QTemporaryDir folder;
+        Desk desk(folder);
+        fixture::Options ended;
+        ended.ended = true;
+        const fixture::Comparison made = fixture::writeComparison(folder.filePath("runs").toStdString(), ended);
+        fixture::writeCheckpoint(made.runs.at(2).path, {300, Precision::Bf16, 0, {}});
+        desk.window->openFolder(made.folder);
+        QTRY_VERIFY(desk.window->catalog().action("run.continue")->isEnabled());
+        QTRY_COMPARE(desk.window->findChild<LivePage*>()->shownRuns().size(), std::size_t{3});
+        desk.window->catalog().action("run.continue")->trigger();
+        auto* menu = desk.window->findChild<QMenu*>("whichRun");
+        QVERIFY(menu != nullptr);
+        QCOMPARE(menu->actions().size(), 4);  // a title and three modes
+        menu->actions().at(3)->trigger();
+        menu->close();
+        auto* dialog = desk.window->findChild<ContinueDialog*>();
+        QVERIFY(dialog != nullptr && dialog->isVisible());
+        QCOMPARE(dialog->checkpoint().mode, Precision::Bf16);
+        delete dialog;
     }
 };
 
