@@ -71,6 +71,7 @@ ChecksPanel::ChecksPanel(const Theme& theme, QWidget* parent)
     box->setContentsMargins(10, 8, 10, 8);
     m_answer = addLine(box);
     column->addWidget(m_box);
+    m_box->show();
     for (int i = 0; i < 4; ++i) {
         m_checks.push_back(addLine(column));
     }
@@ -117,6 +118,8 @@ ChecksPanel::Line ChecksPanel::addLine(QVBoxLayout* column) {
     row->addWidget(line.sign, 0, Qt::AlignTop);
     row->addWidget(line.text, 1);
     column->addLayout(row);
+    line.sign->show();  // a layout leaves out what is hidden, and the height is asked for before the panel is shown
+    line.text->show();
     return line;
 }
 

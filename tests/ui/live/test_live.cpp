@@ -233,6 +233,7 @@ void TestLive::fourChecksOpen() {
         QVERIFY2(text.contains(QString::fromUtf8(wanted)), qPrintable(QStringLiteral("%1\nin\n%2").arg(QString::fromUtf8(wanted), text)));
     }
     const auto* numbers = panel->findChild<QLabel*>(QStringLiteral("check_numbers"));
+    QVERIFY2(panel->height() > 300 && numbers->height() >= 4 * numbers->fontMetrics().height(), qPrintable(QString::number(panel->height())));
     QVERIFY(numbers->accessibleName().startsWith(QStringLiteral("failed. Loss, gradients, skips: 1 of 145")));
     QVERIFY(numbers->focusPolicy() & Qt::TabFocus);
     panel->findChild<QPushButton*>(QStringLiteral("copyChecks"))->click();
