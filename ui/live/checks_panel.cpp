@@ -14,6 +14,8 @@ namespace mantissa::ui {
 namespace {
 
 constexpr int panelWidth = 560;
+constexpr int textInset = 24 + 16 + 24;  // margins of the panel, room for a scroll bar, the column of signs
+constexpr int boxMargin = 10, lineSpacing = 10;
 
 QColor colourOf(CheckMark mark, const ThemeColours& c) {
     switch (mark) {
@@ -65,13 +67,12 @@ ChecksPanel::ChecksPanel(const Theme& theme, QWidget* parent)
     auto* content = new QWidget(m_scroll);
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 4, 0);
-    column->setSpacing(10);
+    column->setSpacing(lineSpacing);
     m_box->setObjectName(QStringLiteral("precisionAnswer"));
     auto* box = new QVBoxLayout(m_box);
-    box->setContentsMargins(10, 8, 10, 8);
+    box->setContentsMargins(boxMargin, 8, boxMargin, 8);
     m_answer = addLine(box);
     column->addWidget(m_box);
-    m_box->show();
     for (int i = 0; i < 4; ++i) {
         m_checks.push_back(addLine(column));
     }
@@ -118,8 +119,6 @@ ChecksPanel::Line ChecksPanel::addLine(QVBoxLayout* column) {
     row->addWidget(line.sign, 0, Qt::AlignTop);
     row->addWidget(line.text, 1);
     column->addLayout(row);
-    line.sign->show();  // a layout leaves out what is hidden, and the height is asked for before the panel is shown
-    line.text->show();
     return line;
 }
 
@@ -161,9 +160,12 @@ void ChecksPanel::setAnswer(const PrecisionAnswer& answer) {
 
 /// As high as its text, but inside the screen; what doesn't fit is scrolled.
 void ChecksPanel::fit() {
-    QWidget* content = m_scroll->widget();
-    const int width = panelWidth - 24;
-    const int wanted = content->layout()->heightForWidth(width);
+    // Asked of the texts themselves: a layout that was never shown doesn't know yet that its labels wrap.
+    const int width = panelWidth - textInset;
+    int wanted = m_answer.text->heightForWidth(width - 2 * boxMargin) + 2 * boxMargin;
+    for (const Line& line : m_checks) {
+        wanted += lineSpacing + line.text->heightForWidth(width);
+    }
     int most = wanted;
     if (m_anchor != nullptr) {
         const int below = m_anchor->mapToGlobal(QPoint(0, m_anchor->height())).y();

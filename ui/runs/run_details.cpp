@@ -27,7 +27,7 @@ RunDetails::RunDetails(const Theme& theme, QWidget* parent)
     m_decision->setWordWrap(true);
     m_decision->setTextFormat(Qt::PlainText);
     m_decision->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    m_grid->setHorizontalSpacing(18);
+    m_grid->setHorizontalSpacing(14);
     m_grid->setVerticalSpacing(4);
     m_grid->setColumnStretch(columns - 1, 1);
     auto* column = new QVBoxLayout(this);
@@ -47,7 +47,7 @@ QLabel* RunDetails::cell(int row, int column) {
     auto* label = new QLabel(this);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label->setWordWrap(column == columns - 1);
-    m_grid->addWidget(label, row, column, Qt::AlignTop);
+    m_grid->addWidget(label, row, column, Qt::AlignVCenter);
     return label;
 }
 
@@ -67,7 +67,7 @@ void RunDetails::showButtons(int row, const RunOfEntry* run) {
         int column = columns;
         for (QToolButton* button : {save, go}) {
             button->setFocusPolicy(Qt::StrongFocus);
-            m_grid->addWidget(button, place, column++, Qt::AlignTop);
+            m_grid->addWidget(button, place, column++, Qt::AlignVCenter);
         }
         connect(save, &QToolButton::clicked, this, [this, buttons] { Q_EMIT saveWeightsRequested(buttons->run); });
         connect(go, &QToolButton::clicked, this, [this, buttons] { Q_EMIT continueRequested(buttons->run); });

@@ -44,6 +44,9 @@ QCheckBox::indicator { border-radius: 3px; }
 QRadioButton::indicator:checked { border: 4px solid @accent; width: 6px; height: 6px; background: @accentText; }
 QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(:/icons/tick.svg); }
 QRadioButton::indicator:focus, QCheckBox::indicator:focus { border-color: @text; }
+#runDetails QToolButton { color: @text; background: @field; border: 1px solid @border; border-radius: 4px; padding: 2px 9px; }
+#runDetails QToolButton:hover { border-color: @muted; }
+#runDetails QToolButton:focus { border-color: @accent; }
 QToolButton#menuButton { padding: 4px; }
 #CommandPalette { background: @surface; border: 1px solid @border; }
 #CommandPalette QListWidget { border: none; }
