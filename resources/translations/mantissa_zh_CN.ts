@@ -434,6 +434,18 @@
         <translation>单周期 – 先升后大幅下降</translation>
     </message>
     <message>
+        <source>warm-up, then constant</source>
+        <translation>预热，然后恒定</translation>
+    </message>
+    <message>
+        <source>warm-up, then straight down to 0</source>
+        <translation>预热，然后直线降到 0</translation>
+    </message>
+    <message>
+        <source>warm-up, then down along a cosine</source>
+        <translation>预热，然后沿余弦下降</translation>
+    </message>
+    <message>
         <source>cosine</source>
         <translation>余弦</translation>
     </message>
