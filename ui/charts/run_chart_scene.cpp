@@ -66,7 +66,8 @@ void RunChart::updateLanes() {
             continue;
         }
         SceneLane lane;
-        lane.name = nameOf(run);
+        // The column of names is narrow: an arrow for "before".
+        lane.name = (run.isBefore ? QStringLiteral("← ") : QString()) + QString::fromLatin1(to_string(run.mode));
         lane.colour = m_theme.modeColour(run.mode);
         const double top = m_scene.ledger.top() + lanePitch * static_cast<double>(i) + (lanePitch - laneHeight) / 2;
         const double from = ledger.isEmpty ? m_scene.plot.left() : m_scene.toPixelX(ledger.from);
