@@ -63,9 +63,11 @@ ContinueDialog::ContinueDialog(const CheckpointList& list, const QString& runNam
     m_problem->setProperty("fieldError", true);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     buttons->button(QDialogButtonBox::Cancel)->setText(tr("Cancel"));
-    m_go = buttons->addButton(QString(), QDialogButtonBox::AcceptRole);
+    buttons->button(QDialogButtonBox::Cancel)->setIcon({});
+    m_go = new QPushButton(this);
     m_go->setObjectName(QStringLiteral("continueButton"));
     m_go->setProperty("primary", true);
+    buttons->addButton(m_go, QDialogButtonBox::AcceptRole);
     m_go->setDefault(true);
     connect(buttons, &QDialogButtonBox::accepted, this, &ContinueDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
