@@ -59,7 +59,7 @@ StepRow row_of(const StepFacts& facts) {
     row.skipped = facts.skipped;
     row.nonfinite_loss = facts.nonfinite_loss;
     row.nonfinite_grads = facts.nonfinite_grads;
-    row.host_memory_bytes = resident_bytes();
+    row.host_memory_bytes = process_memory_bytes();
     return row;
 }
 
@@ -164,7 +164,7 @@ void TrackerSet::finish() {
     }
 }
 
-std::int64_t resident_bytes() {
+std::int64_t process_memory_bytes() {
     std::int64_t pages = 0, resident = 0;
     if (FILE* file = std::fopen("/proc/self/statm", "re")) {
         if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) {

@@ -36,6 +36,6 @@ class TrackerSet {
 };
 
 /// Resident memory of this process; 0 where /proc doesn't tell.
-[[nodiscard]] std::int64_t resident_bytes();
+[[nodiscard]] std::int64_t process_memory_bytes();
 
 }  // namespace mantissa

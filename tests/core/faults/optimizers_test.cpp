@@ -131,8 +131,9 @@ TEST(Faults, row_20_adam_on_fp32_weights_is_right_for_zero_and_tiny_gradients) {
 
 // The other optimizers that divide by a root: fp32 weights, a zero gradient. In half each of them would give NaN.
 TEST(Faults, row_20_every_other_optimizer_stands_a_zero_gradient) {
-    for (Optimizer (*const make)(std::vector<torch::Tensor>, const ClassicOptions&) :
-         {rmsprop, adagrad, adadelta, adamax, nadam, radam}) {
+    using Make = Optimizer (*)(std::vector<torch::Tensor>, const ClassicOptions&);
+    const Make makers[] = {rmsprop, adagrad, adadelta, adamax, nadam, radam};
+    for (const Make make : makers) {
         Accelerator accelerator(fp16(65536));
         const auto p = torch::tensor({1.0F, -2.0F}).requires_grad_();
         auto optimizer = accelerator.prepare(make({p}, {}));
