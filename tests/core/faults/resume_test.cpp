@@ -87,15 +87,16 @@ TEST(Faults, row_34_after_a_resume_names_go_on_and_the_newest_loads) {
     EXPECT_NEAR(value(third.trained.weight), 0.5, 1e-6);
 }
 
-// Without a load: what is there is neither written over nor taken for newer.
-TEST(Faults, row_34_a_new_run_beside_old_checkpoints_does_not_start_at_0) {
+// Without a load, as upstream: what is there is never written over; the new run is told.
+TEST(Faults, row_34_a_new_run_that_loads_nothing_writes_over_nothing) {
     const mantissa::testing::TemporaryFolder folder;
     Session first(named(folder.path()));
     first.trained.step(1);
     first.accelerator.save_state();
-    first.accelerator.save_state();
     Session second(named(folder.path()));
-    EXPECT_EQ(second.accelerator.save_state().filename(), "checkpoint_2");
+    EXPECT_THAT(message_of([&] { second.accelerator.save_state(); }), HasSubstr("checkpoint_0 exists already"));
+    EXPECT_EQ(second.accelerator.load_state().folder.filename(), "checkpoint_0");
+    EXPECT_EQ(second.accelerator.save_state().filename(), "checkpoint_1");
 }
 
 struct Nested : torch::nn::Module {
