@@ -31,5 +31,32 @@ TEST(Faults, row_24_half_tensors_in_nested_outputs_become_fp32_and_nothing_else)
     EXPECT_EQ(whole.scalar_type(), torch::kLong);
 }
 
+using Mapped = std::map<std::string, std::vector<Inner>>;
+
+struct MappedOutputs : torch::nn::Module {
+    MappedOutputs() { linear = register_module("linear", torch::nn::Linear(2, 2)); }
+    Mapped forward(const torch::Tensor& input) {
+        const auto half = linear(input);
+        return {{"hidden", {{half, 1, "a"}, {half, 2, "b"}}}};
+    }
+    torch::nn::Linear linear{nullptr};
+};
+
+at::ScalarType dtype_in_a_map(const AcceleratorOptions& options) {
+    Accelerator accelerator(options);
+    auto model = accelerator.prepare(std::make_shared<MappedOutputs>());
+    const Mapped output = model(torch::ones({1, 2}));
+    EXPECT_EQ(std::get<2>(output.at("hidden").at(1)), "b");
+    return std::get<0>(output.at("hidden").at(1)).scalar_type();
+}
+
+TEST(Faults, row_24_also_in_maps_of_vectors_of_tuples) { EXPECT_EQ(dtype_in_a_map(fp16(1024)), torch::kFloat); }
+
+TEST(Faults, row_24_or_they_stay_half_on_request) {
+    auto options = fp16(1024);
+    options.keep_half_outputs = true;
+    EXPECT_EQ(dtype_in_a_map(options), torch::kHalf);
+}
+
 }  // namespace
 }  // namespace mantissa

@@ -105,6 +105,21 @@ TEST(Faults, row_8_the_scale_stops_at_its_floor_and_a_good_step_works_again) {
     EXPECT_FLOAT_EQ(as_float(trained.weight), 0.9F);
 }
 
+TEST(Faults, row_8_the_alarm_comes_long_before_the_floor) {
+    Accelerator accelerator(fp16(65536));
+    Trained trained(accelerator, {.learning_rate = 0.1});
+    std::vector<int> alarms;
+    for (int i = 0; i < 40; ++i) {
+        trained.step(not_a_number);
+        const StepFacts& facts = accelerator.last_step();
+        if (!facts.scale_alarm) continue;
+        alarms.push_back(i);
+        EXPECT_EQ(facts.loss_scale_after, 0.5);
+        EXPECT_EQ(facts.backoffs_left, 13);  // to 2^-14
+    }
+    EXPECT_EQ(alarms, std::vector<int>{16});  // once; the floor is met at 30
+}
+
 TEST(Faults, row_8_by_default_the_first_nan_loss_stops) {
     Accelerator accelerator(fp16(65536, OnNonfinite::Stop));
     Trained trained(accelerator, {.learning_rate = 0.1});
