@@ -1,4 +1,5 @@
 # Installs core/mantissa.h and what it includes of our own, nothing else. Runs at install time.
+cmake_policy(SET CMP0057 NEW)  # IN_LIST; the install script has no policies of its own
 set(_waiting mantissa.h)
 set(_seen "")
 while(_waiting)
