@@ -49,7 +49,7 @@ struct ModeResult {
     double first_loss = 0;
 };
 
-Result<SourcedPlan> plan_for(Precision mode, const std::string& device) {
+Result<SourcedPlan> plan_for(Precision mode, const std::string& device, const fs::path& checkpoint = {}) {
     const auto preset = load_preset("digits-mlp");
     if (!preset) return preset.error();
     const auto layer = preset_layer(*preset);
@@ -63,7 +63,11 @@ Result<SourcedPlan> plan_for(Precision mode, const std::string& device) {
         {"training.scheduler.step_size", "1"},
         {"training.scheduler.gamma", "0.95"},
         {"loss_scale.initial", "16777216"},  // 2^24: the first gradients overflow
+        {"checkpoint.every", std::to_string(steps / 2)},
+        {"checkpoint.keep", "2"},
     };
+    if (!checkpoint.empty())
+        if (auto set = own.set_text("checkpoint.resume_from", checkpoint.string(), "self test"); !set) return set.error();
     for (const auto& [path, text] : values)
         if (auto set = own.set_text(path, text, "self test"); !set) return set.error();
     return resolve_plan({*layer, own}, PlanUse::Train);
@@ -86,7 +90,12 @@ Result<SelfTestRun> read_recording(const fs::path& folder, Precision mode) {
     return run;
 }
 
-Result<SelfTestRun> train(const SourcedPlan& plan, const fs::path& workplace) {
+struct Trained {
+    SelfTestRun run;
+    fs::path folder;
+};
+
+Result<Trained> train(const SourcedPlan& plan, const fs::path& workplace) {
     auto job = prepare_job(JobKind::SingleRun, plan, workplace);
     if (!job) return job.error();
     const fs::path folder = job->folder;
@@ -95,7 +104,19 @@ Result<SelfTestRun> train(const SourcedPlan& plan, const fs::path& workplace) {
     if (!ended) return ended.error();
     if (signal_counts().interrupts + signal_counts().terminations > 0)
         return Error{ErrorCode::Interrupted, "interrupted", ""};
-    return read_recording(folder, plan.plan.mixed_precision);
+    auto run = read_recording(folder, plan.plan.mixed_precision);
+    if (!run) return run.error();
+    return Trained{std::move(*run), folder};
+}
+
+/// The second half once more, from the checkpoint in the middle.
+Result<std::vector<std::string>> go_on(const Trained& uncut, Precision mode, const std::string& device, const fs::path& workplace) {
+    const fs::path middle = RunFolder{uncut.folder}.checkpoints() / ("checkpoint_" + std::to_string(steps / 2));
+    const auto plan = plan_for(mode, device, middle);
+    if (!plan) return plan.error();
+    const auto resumed = train(*plan, workplace);
+    if (!resumed) return resumed.error();
+    return differences_after_resume(uncut.run.steps, resumed->run.steps);
 }
 
 Result<ModeResult> test_mode(Precision mode, const std::string& device, const fs::path& workplace,
@@ -116,9 +137,14 @@ Result<ModeResult> test_mode(Precision mode, const std::string& device, const fs
         result.problems = {describe(run.error())};
         return result;
     }
-    if (!run->steps.empty()) result.first_loss = run->steps.front().loss;
-    run->control_loss = control == nullptr ? result.first_loss : control->first_loss;
-    result.problems = broken_promises(*run);
+    SelfTestRun& recorded = run->run;
+    if (!recorded.steps.empty()) result.first_loss = recorded.steps.front().loss;
+    recorded.control_loss = control == nullptr ? result.first_loss : control->first_loss;
+    result.problems = broken_promises(recorded);
+    const auto differences = go_on(*run, mode, device, workplace);
+    if (!differences && differences.error().code == ErrorCode::Interrupted) return differences.error();
+    if (!differences) result.problems.push_back(describe(differences.error()));
+    if (differences) result.problems.insert(result.problems.end(), differences->begin(), differences->end());
     return result;
 }
 
@@ -170,7 +196,7 @@ void add_test(CLI::App& program, int& result) {
     verb->footer(
         "Each mode trains in a process of its own, 30 steps of digits-mlp. It must really compute in the\n"
         "mode (counted by op), skip an overflowed step and back the loss scale off, hold the schedule\n"
-        "meanwhile, begin with the loss of mode no, and learn. Exit code 0: all well; 1: something is not.");
+        "meanwhile, begin with the loss of mode no, learn, and go on from a checkpoint to the same bits. Exit code 0: all well; 1: something is not.");
     verb->callback([options, &result] { result = self_test(options->device, options->json); });
 }
 

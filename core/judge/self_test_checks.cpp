@@ -86,4 +86,24 @@ std::vector<std::string> broken_promises(const SelfTestRun& run) {
     return broken;
 }
 
+std::vector<std::string> differences_after_resume(const std::vector<StepRow>& uncut, const std::vector<StepRow>& resumed) {
+    if (uncut.empty() || resumed.empty()) return {"the training that went on from a checkpoint recorded no step"};
+    std::vector<std::string> found;
+    if (resumed.back().step != uncut.back().step)
+        found.push_back("gone on from a checkpoint, it ended at step " + std::to_string(resumed.back().step));
+    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    for (const StepRow& row : resumed) {
+        const auto other = std::find_if(uncut.begin(), uncut.end(), [&](const StepRow& one) { return one.step == row.step; });
+        const bool is_equal = other != uncut.end() && same(row.loss, other->loss) && same(row.grad_norm, other->grad_norm) &&
+                              row.loss_scale == other->loss_scale && row.growth_tracker == other->growth_tracker &&
+                              row.learning_rate == other->learning_rate && row.skipped == other->skipped &&
+                              row.applied_step == other->applied_step;
+        if (!is_equal) {
+            found.push_back("step " + std::to_string(row.step) + " is another after going on from a checkpoint");
+            break;  // what follows differs because of it
+        }
+    }
+    return found;
+}
+
 }  // namespace mantissa

@@ -22,4 +22,8 @@ struct SelfTestRun {
 /// One sentence per promise that the recording breaks; empty: all hold.
 [[nodiscard]] std::vector<std::string> broken_promises(const SelfTestRun& run);
 
+/// What a training that went on from a checkpoint shows otherwise than the one that never stopped (step, loss, norm, scale, learning
+/// rate, skips: to the bit); empty: nothing.
+[[nodiscard]] std::vector<std::string> differences_after_resume(const std::vector<StepRow>& uncut, const std::vector<StepRow>& resumed);
+
 }  // namespace mantissa

@@ -80,5 +80,24 @@ TEST(SelfTestChecks, EachBrokenPromiseIsNamed) {
                 Contains(HasSubstr("the loss did not fall")));
 }
 
+TEST(SelfTestChecks, ATrainingThatWentOnIsHeldAgainstTheUncutOne) {
+    const std::vector<StepRow> uncut = healthy().steps;
+    const std::vector<StepRow> rest(uncut.begin() + 2, uncut.end());
+    EXPECT_THAT(differences_after_resume(uncut, rest), IsEmpty());
+    EXPECT_THAT(differences_after_resume(uncut, {uncut[0]}), testing::ElementsAre(HasSubstr("it ended at step 0")));
+    EXPECT_THAT(differences_after_resume(uncut, {}), testing::ElementsAre(HasSubstr("recorded no step")));
+    auto other = rest;
+    other[0].loss = std::nextafter(other[0].loss, 1.0);  // one bit is enough, and it is told once
+    other[1].loss += 1;
+    EXPECT_THAT(differences_after_resume(uncut, other), testing::ElementsAre("step 2 is another after going on from a checkpoint"));
+    for (const auto change : {+[](StepRow& row) { row.grad_norm = 2; }, +[](StepRow& row) { row.loss_scale = 1024; },
+                              +[](StepRow& row) { row.growth_tracker = 7; }, +[](StepRow& row) { row.skipped = true; },
+                              +[](StepRow& row) { row.learning_rate *= 2; }, +[](StepRow& row) { row.applied_step = 9; }}) {
+        auto changed = rest;
+        change(changed[1]);
+        EXPECT_THAT(differences_after_resume(uncut, changed), testing::ElementsAre(HasSubstr("step 3 is another")));
+    }
+}
+
 }  // namespace
 }  // namespace mantissa
