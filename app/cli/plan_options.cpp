@@ -79,6 +79,7 @@ Result<void> add_checkpoint(PlanLayer& layer, const std::filesystem::path& runs,
     if (!values) return values.error();
     value->value_json = nlohmann::json(folder.string()).dump();
     source = std::move(*values);
+    for (std::string& note : passed_over_notes(*checkpoint)) source.notes.push_back(std::move(note));
     return {};
 }
 

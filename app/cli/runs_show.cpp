@@ -29,6 +29,7 @@ void print_sources(const SourcedPlan& plan) {
     text.pop_back();
     print(text);
     for (const std::string& line : plan.overruled_lines()) print("  " + line);
+    for (const std::string& note : plan.notes) print("  note: " + note);
 }
 
 /// The plan.json of a program of one's own (core/track): the project and its configuration. Null: it is a plan.

@@ -122,13 +122,17 @@ Error IslandLog::sentence(const IslandEntries::Entry& entry, std::size_t index) 
         inner != m_outermost_of_inner.end() && (is_op_of_known_path || !entry.aten_op.empty())) {
         std::set<std::string> outer;
         for (const std::string& name : inner->second) {
-            outer.insert(entry.aten_op.empty() ? entry.parent + "." + name : "aten::" + name);
+            if (!entry.aten_op.empty())
+                outer.insert("aten::" + name);
+            else if (here->second.contains(name))  // elsewhere it may be run by others
+                outer.insert(entry.parent + "." + name);
         }
-        return {ErrorCode::BadPlan, subject + op + " only ran inside other operations in the first step",
-                "name the operation that runs it: " + join_names(some_of(outer))};
+        if (!outer.empty())
+            return {ErrorCode::BadPlan, subject + op + " only ran inside other operations in the first step",
+                    "name the operation that runs it: " + join_names(some_of(outer))};
     }
     if (!entry.aten_op.empty()) {
-        return {ErrorCode::BadPlan, subject + "no " + op + " ran in the first step", offer(entry.text, ops, "these ran: ")};
+        return {ErrorCode::BadPlan, subject + "no " + op + " ran in the first step", "these ran: " + join_names(some_of(ops))};
     }
     if (is_op_of_known_path) {
         return {ErrorCode::BadPlan, subject + entry.parent + " ran no " + op + " in the first step",

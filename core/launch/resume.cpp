@@ -23,6 +23,13 @@ Result<CheckpointInfo> find_resume_checkpoint(const std::string& text, const fs:
     return find_checkpoint(place);
 }
 
+std::vector<std::string> passed_over_notes(const CheckpointInfo& found) {
+    std::vector<std::string> notes;
+    for (const std::string& why : found.passed_over)
+        notes.push_back(why + "; " + found.path.filename().string() + " is the newest whole one");
+    return notes;
+}
+
 Result<SourcedPlan> plan_of_checkpoint(const CheckpointInfo& checkpoint) {
     if (checkpoint.is_of_a_run()) return read_plan_file(checkpoint.plan());
     return Error{ErrorCode::BadPlan,
@@ -46,6 +53,7 @@ Result<std::optional<CheckpointInfo>> settle_resume(JobKind kind, SourcedPlan& p
     auto notes = check_resume(saved->plan, checkpoint->step, plan.plan);
     if (!notes) return notes.error();
     plan.plan = with_schedule_of(saved->plan, plan.plan);
+    for (std::string& note : passed_over_notes(*checkpoint)) notes->push_back(std::move(note));
     for (std::string& note : *notes) {
         const bool is_told = std::find(plan.notes.begin(), plan.notes.end(), note) != plan.notes.end();
         if (!is_told) plan.notes.push_back(std::move(note));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "launch/job.h"
@@ -13,6 +14,9 @@ namespace mantissa {
 
 /// `text` is a checkpoint folder, a run folder (its newest checkpoint), or the name of a run below `runs`.
 Result<CheckpointInfo> find_resume_checkpoint(const std::string& text, const std::filesystem::path& runs);
+
+/// A note for each newer checkpoint of its run that `found` had to stand in for, because it is damaged.
+[[nodiscard]] std::vector<std::string> passed_over_notes(const CheckpointInfo& found);
 
 /// The plan of a run's checkpoint; an error for one that a program of its own has saved.
 Result<SourcedPlan> plan_of_checkpoint(const CheckpointInfo& checkpoint);

@@ -167,13 +167,36 @@ CheckpointList list_checkpoints(const fs::path& folder) {
     return list;
 }
 
+namespace {
+
+std::vector<std::string> damaged_after(const fs::path& run, std::int64_t number) {
+    std::vector<std::string> sentences;
+    std::error_code failed;
+    for (fs::directory_iterator entry(run / "checkpoints", failed), end; !failed && entry != end;
+         entry.increment(failed)) {
+        const auto here = number_of(entry->path());
+        std::error_code ignored;
+        if (!here || *here <= number || !fs::exists(entry->path() / state_name, ignored)) continue;
+        if (const auto info = read_checkpoint_info(entry->path()); !info)
+            sentences.push_back(info.error().message);
+    }
+    std::sort(sentences.begin(), sentences.end());
+    return sentences;
+}
+
+}  // namespace
+
 Result<CheckpointInfo> find_checkpoint(const fs::path& place) {
     std::error_code failed;
     if (fs::exists(place / state_name, failed)) return read_checkpoint_info(place);
     if (!fs::is_directory(place, failed))
         return Error{ErrorCode::InputOutput, "there is no run or checkpoint " + place.string(), ""};
     CheckpointList list = list_checkpoints(place);
-    if (!list.checkpoints.empty()) return std::move(list.checkpoints.front());
+    if (!list.checkpoints.empty()) {
+        CheckpointInfo newest = std::move(list.checkpoints.front());
+        newest.passed_over = damaged_after(place, newest.number);
+        return newest;
+    }
     if (!list.damaged.empty()) return Error{ErrorCode::InputOutput, list.damaged.front(), ""};
     return Error{ErrorCode::InputOutput, place.string() + " holds no checkpoint",
                  "runs keep their end state unless checkpoint.at_end is false; `mantissa runs checkpoints RUN` lists them"};

@@ -25,6 +25,7 @@ struct CheckpointInfo {
     std::string program_version;
     std::int64_t time_ns = 0;
     std::int64_t bytes = 0;  // of all its files
+    std::vector<std::string> passed_over;  // by find_checkpoint: a sentence for each newer one that is damaged
 
     [[nodiscard]] std::filesystem::path plan() const { return path / "plan.json"; }
     [[nodiscard]] std::filesystem::path weights() const { return path / "model.safetensors"; }

@@ -40,7 +40,30 @@ bool starts_with_time_stamp(const std::string& name) {
     return true;
 }
 
-/// Names of folders in `parent`, last name first; a parent that isn't there holds none.
+/// When the folder was made, as near as its files tell: a plan is written once, at the start.
+fs::file_time_type made_at(const fs::path& folder) {
+    for (const char* file : {"plan.json", "turn.lock"}) {
+        std::error_code error;
+        const auto time = fs::last_write_time(folder / file, error);
+        if (!error) return time;
+    }
+    return fs::file_time_type::min();
+}
+
+/// Names begin with the second, which short runs share: then the files tell which was later.
+void sort_newest_first(const fs::path& parent, std::vector<std::string>& names) {
+    std::vector<std::pair<fs::file_time_type, std::string>> keyed;
+    keyed.reserve(names.size());
+    for (std::string& name : names) keyed.emplace_back(made_at(parent / name), std::move(name));
+    std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+        const int second = a.second.compare(0, 15, b.second, 0, 15);
+        if (second != 0) return second > 0;
+        return a > b;
+    });
+    std::transform(keyed.begin(), keyed.end(), names.begin(), [](auto& one) { return std::move(one.second); });
+}
+
+/// Names of folders in `parent`, newest first; a parent that isn't there holds none.
 template <typename Keep>
 Result<std::vector<std::string>> list_folders(const fs::path& parent, Keep keep) {
     std::vector<std::string> names;
@@ -56,7 +79,7 @@ Result<std::vector<std::string>> list_folders(const fs::path& parent, Keep keep)
         return Error{ErrorCode::InputOutput,
                      "the runs folder " + parent.string() + " can't be read: " + error.message(), ""};
     }
-    std::sort(names.begin(), names.end(), std::greater<>());
+    sort_newest_first(parent, names);
     return names;
 }
 

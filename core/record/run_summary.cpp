@@ -7,8 +7,11 @@
 #include <system_error>
 #include <vector>
 
+#include "base/files.h"
 #include "base/numbers.h"
+#include "record/json_fields.h"
 #include "record/meta_keys.h"
+#include "record/reports.h"
 #include "record/run_folder.h"
 #include "record/run_reader.h"
 
@@ -161,6 +164,22 @@ void fill_metric(RunSummary& summary, const std::vector<EvaluationRow>& rows, co
 
 }  // namespace
 
+namespace {
+
+/// A worker that fails before its first step records no support; the trial has asked the device.
+void fill_from_trial(RunSummary& summary) {
+    const auto text = read_file(RunFolder{summary.run_dir}.trial());
+    if (!text) return;
+    const auto json = record_json::parse(*text, "trial.json");
+    if (!json) return;
+    const auto trial = trial_report_from_json(*json);
+    if (!trial) return;
+    summary.support = trial->choice.support;
+    summary.support_reason = trial->choice.reason;
+}
+
+}  // namespace
+
 Result<RunSummary> summarize_run(const std::filesystem::path& run_folder) {
     RunSummary summary;
     std::error_code error;
@@ -202,6 +221,7 @@ Result<RunSummary> summarize_run(const std::filesystem::path& run_folder) {
     const auto values = (*reader)->meta();
     if (!values) return values.error();
     fill_from_meta(summary, *values);
+    if (!values->contains(meta::support)) fill_from_trial(summary);
     if (const auto scale = parse_double(text_of(*values, meta::final_scale))) summary.final_scale = *scale;
     fill_metric(summary, evaluations, text_of(*values, meta::metric));
     if (is_end_state(summary.state)) summary.ended_ns = std::max(summary.ended_ns, state->time_ns);

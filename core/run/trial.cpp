@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "devices/memory_meter.h"
+#include "engine/engine_error.h"
 #include "models/module_scope.h"
 #include "numerics/op_counter.h"
 #include "numerics/output_meter.h"
@@ -105,13 +106,20 @@ Result<TrialReport> run_trial_of_model(const RunPlan& given, Precision mode) {
     counter.emplace();
     counter->pause();
     ModuleScope::forget_last_failure();
-    try {
-        measure(**parts, plan, memory, counter, report);
-    } catch (const std::exception& exception) {
+    const auto fail = [&](const std::exception& exception) {
         report.runs = false;
         report.refusal = first_line(exception.what());
         if (counter) report.refused_op = counter->op_of_last_failure();
         report.refused_module = ModuleScope::module_of_last_failure();
+    };
+    try {
+        measure(**parts, plan, memory, counter, report);
+    } catch (const EngineError& error) {
+        // What only the first step can tell of a plan is a fault of the plan, not of the mode.
+        if (error.error().code == ErrorCode::BadPlan) return error.error();
+        fail(error);
+    } catch (const std::exception& exception) {
+        fail(exception);
     }
     return report;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "engine/island_entries.h"
 #include "engine/module_scope.h"
 #include "small_model.h"
 
@@ -229,6 +230,20 @@ TEST(Fp32Islands, What_matched_nothing_in_the_first_step_is_refused_with_what_ra
     EXPECT_EQ(error.message,
               "fp32_islands[0] is \"aten::matmul\", but matmul only ran inside other operations in the first step");
     EXPECT_EQ(error.hint, "name the operation that runs it: aten::linear");
+}
+
+TEST(Fp32Islands, Only_what_ran_at_that_path_is_offered_for_an_op_that_other_paths_ran) {
+    const auto sentence = [](const char* entry) {
+        IslandLog log;
+        log.outermost("head", "linear");
+        log.outermost("head", "addmm");
+        log.outermost("down", "matmul");
+        log.inner("addmm", "linear");
+        return log.unmatched(IslandEntries({entry})).value();
+    };
+    EXPECT_EQ(sentence("down.addmm").message, "fp32_islands[0] is \"down.addmm\", but down ran no addmm in the first step");
+    EXPECT_EQ(sentence("down.addmm").hint, "it ran matmul");
+    EXPECT_EQ(sentence("aten::linea").hint, "these ran: aten::addmm, aten::linear, aten::matmul");
 }
 
 TEST(Fp32Islands, A_mistake_is_found_in_mode_no_too) {

@@ -81,6 +81,8 @@ TEST(CheckpointInfoTest, DamagedOnesAreReportedAndTheOneBeforeIsFound) {
     const auto found = find_checkpoint(run.path());
     ASSERT_TRUE(found) << describe(found.error());
     EXPECT_EQ(found->path, whole);
+    EXPECT_EQ(found->passed_over, list.damaged);  // and it is told
+    EXPECT_TRUE(find_checkpoint(whole)->passed_over.empty());
     EXPECT_EQ(find_checkpoint(cut).error().message, list.damaged[0]);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "record/comparison_record.h"
@@ -82,6 +83,18 @@ TEST(RunFolderTest, ListsRunsNewestFirstAndNothingElse) {
                             "20261130-120000-b-no", "20251130-235959-z-fp16"));
     const auto file = folder.file("plain", "");
     EXPECT_THAT(list_run_folders(file).error().message, HasSubstr(file.string() + " can't be read"));
+}
+
+TEST(RunFolderTest, RunsOfTheSameSecondStandInTheOrderInWhichTheyWereMade) {
+    const TemporaryFolder folder;
+    const auto now = fs::file_time_type::clock::now();
+    const std::vector<std::string> made{"20261130-120000-z-no", "20261130-120000-a-no", "20261130-120000-m-no"};
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        fs::create_directories(folder.path() / made[i]);
+        const auto plan = folder.file(made[i] + "/plan.json", "{}");
+        fs::last_write_time(plan, now + std::chrono::milliseconds(i));
+    }
+    EXPECT_THAT(names(list_run_folders(folder.path())), ElementsAre(made[2], made[1], made[0]));
 }
 
 TEST(RunFolderTest, ListsComparisonsNewestFirst) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/meta_keys.h"
+#include "record/reports.h"
 #include "tests/core/record/recording.h"
 
 namespace mantissa {
@@ -179,6 +180,20 @@ TEST(RunSummaryTest, OutsideTheScalerABadGradientIsTheFirstBadStep) {
     EXPECT_FALSE(summary->final_scale);
     EXPECT_EQ(summary->applied_steps, 3);
     EXPECT_EQ(summary->step_ms_median, 1.0);
+}
+
+TEST(RunSummaryTest, TheTrialTellsTheSupportOfARunThatFailedBeforeItsFirstStep) {
+    const TemporaryFolder folder;
+    recorder_in(folder.path()).reset();
+    EXPECT_EQ(summarize_run(folder.path())->support, Support::Native);
+    TrialReport trial;
+    trial.mode = trial.choice.requested = trial.choice.effective = Precision::Fp16;
+    trial.choice.support = Support::Emulated;
+    trial.choice.reason = "no half unit";
+    static_cast<void>(folder.file("trial.json", to_json(trial).dump()));
+    const auto summary = summarize_run(folder.path());
+    EXPECT_EQ(summary->support, Support::Emulated);
+    EXPECT_EQ(summary->support_reason, "no half unit");
 }
 
 TEST(RunSummaryTest, TheBestOfALossIsTheSmallestAndNeverNaN) {

@@ -367,6 +367,14 @@ TEST_F(Training, TrialMeasuresThisModel) {
     EXPECT_EQ(report->headroom_module, "gate.mul");
 }
 
+TEST_F(Training, AnIslandThatTheFirstStepDoesNotRunIsAFaultOfThePlanNotOfTheMode) {
+    RunPlan plan = preset("digits-mlp", Precision::No);
+    plan.fp32_islands = {"hidden.softmax"};
+    const auto report = mantissa_engine_api()->trial(plan, Precision::Bf16);
+    ASSERT_TRUE(!report && report.error().code == ErrorCode::BadPlan);
+    EXPECT_EQ(report.error().message, "fp32_islands[0] is \"hidden.softmax\", but hidden ran no softmax in the first step");
+}
+
 TEST_F(Training, TrialSeesTheOverflow) {
     const auto report =
         mantissa_engine_api()->trial(preset("cancer-overflow", Precision::No), Precision::Fp16);
