@@ -26,6 +26,10 @@
 <context>
     <name>PlanField</name>
     <message>
+        <source>Processes</source>
+        <translation>进程数</translation>
+    </message>
+    <message>
         <source>Name</source>
         <translation>名称</translation>
     </message>
@@ -1727,6 +1731,18 @@ Start a comparison on the page Set up.</source>
 <context>
     <name>mantissa::ui::Sections</name>
     <message>
+        <source>in turns</source>
+        <translation>轮流</translation>
+    </message>
+    <message>
+        <source>one by one</source>
+        <translation>依次</translation>
+    </message>
+    <message>
+        <source>all at once</source>
+        <translation>同时</translation>
+    </message>
+    <message>
         <source>Training</source>
         <translation>训练</translation>
     </message>
@@ -1858,8 +1874,8 @@ Start a comparison on the page Set up.</source>
         <translation>只运行一种模式</translation>
     </message>
     <message>
-        <source>The engine isn&apos;t there yet; training can start when it is built.</source>
-        <translation>引擎尚未就绪，编译完成后即可训练。</translation>
+        <source>The engine (libmantissa-engine.so) isn&apos;t beside this program: install Mantissa whole to train.</source>
+        <translation>本程序旁没有引擎（libmantissa-engine.so）：请完整安装 Mantissa 后再训练。</translation>
     </message>
     <message>
         <source>A comparison needs a fresh process for each mode: choose it under “Where?”, or run only one mode.</source>
@@ -1878,8 +1894,8 @@ Start a comparison on the page Set up.</source>
         <translation>运行 %1</translation>
     </message>
     <message>
-        <source>waits for the engine, which is not built yet</source>
-        <translation>等待引擎，尚未编译完成</translation>
+        <source>needs the engine, which is missing</source>
+        <translation>需要引擎，但未找到</translation>
     </message>
     <message>
         <source>this machine could not be asked</source>
@@ -1923,8 +1939,8 @@ Start a comparison on the page Set up.</source>
         </translation>
     </message>
     <message>
-        <source>Engine not built yet: recordings can be read, training cannot start</source>
-        <translation>引擎尚未编译：可以查看记录，暂不能训练</translation>
+        <source>Engine missing: recordings can be read, training cannot start</source>
+        <translation>缺少引擎：可以查看记录，不能训练</translation>
     </message>
     <message>
         <source>LibTorch %1 · deterministic</source>
@@ -2290,7 +2306,7 @@ Start a comparison on the page Set up.</source>
         <translation>从检查点继续</translation>
     </message>
     <message>
-        <source>Continue &lt;b&gt;%1&lt;/b&gt; from one of its checkpoints, as a run of its own. The run itself stays as it is.</source>
+        <source>Continue &lt;b&gt;%1&lt;/b&gt; from one of its checkpoints, as a new run. The old one stays as it is.</source>
         <translation>从 &lt;b&gt;%1&lt;/b&gt; 的某个检查点继续，作为一次新的运行。原来的运行保持不变。</translation>
     </message>
     <message>

@@ -41,7 +41,7 @@ ContinueDialog::ContinueDialog(const CheckpointList& list, const QString& runNam
     MANTISSA_ASSERT(!list.checkpoints.empty());
     setObjectName(QStringLiteral("continueDialog"));
     setWindowTitle(tr("Continue from checkpoint"));
-    auto* head = new QLabel(tr("Continue <b>%1</b> from one of its checkpoints, as a run of its own. The run itself stays as it is.")
+    auto* head = new QLabel(tr("Continue <b>%1</b> from one of its checkpoints, as a new run. The old one stays as it is.")
                                 .arg(runName.toHtmlEscaped()),
                             this);
     head->setWordWrap(true);
@@ -194,7 +194,7 @@ void ContinueDialog::refresh() {
     m_problem->setText(plan ? QString() : QString::fromStdString(describe(plan.error())));
     m_problem->setVisible(!plan);
     m_go->setEnabled(plan.ok());
-    m_go->setText(tr("Continue from step %1").arg(info.step));
+    m_go->setText(tr("Continue from step %1").arg(QLocale().toString(static_cast<qlonglong>(info.step))));
     m_end->setText(tr("up to step %1").arg(QLocale().toString(static_cast<qlonglong>(info.step + m_steps->value()))));
     const double initial = plan ? plan->plan.loss_scale.initial : LossScalePlan{}.initial;
     const auto texts = text_catalogue(m_language);

@@ -184,11 +184,12 @@ void RunsPage::refresh() {
 }
 
 void RunsPage::takeEntries(const std::vector<RunEntry>& entries) {
-    const bool first = m_model.entries().empty();
+    const RunEntry* before = marked();
+    const std::filesystem::path chosen = before == nullptr ? std::filesystem::path() : before->folder;
     m_model.setEntries(entries);
     m_stack->setCurrentWidget(entries.empty() ? static_cast<QWidget*>(m_empty) : m_table);
-    if (first && !entries.empty()) {
-        m_table->selectRow(0);
+    if (!m_table->selectionModel()->hasSelection()) {
+        choose(chosen);
     }
     watch();
     updateButtons();
@@ -209,6 +210,16 @@ void RunsPage::watch() {
             m_watcher.addPath(shown(folder));
         }
     }
+}
+
+/// A run that has just started moves in the list, and a list in a new order has lost its chosen row.
+void RunsPage::choose(const std::filesystem::path& folder) {
+    int row = 0;
+    for (int i = 0; i < m_filter->rowCount(); ++i) {
+        const RunEntry* entry = m_model.entry(m_filter->mapToSource(m_filter->index(i, 0)));
+        row = entry != nullptr && entry->folder == folder ? i : row;
+    }
+    m_table->selectRow(row);
 }
 
 const RunEntry* RunsPage::marked() const {

@@ -54,6 +54,7 @@ class RunsPage : public QWidget {
     QWidget* buildTools();
     QWidget* buildUndoBar();
     [[nodiscard]] const RunEntry* marked() const;
+    void choose(const std::filesystem::path& folder);
     void takeEntries(const std::vector<RunEntry>& entries);
     void watch();
     void updateButtons();

@@ -21,6 +21,7 @@ const std::map<std::string, const char*>& labels() {
         {"mixed_precision", QT_TRANSLATE_NOOP("PlanField", "Precision")},
         {"modes", QT_TRANSLATE_NOOP("PlanField", "Modes")},
         {"launch.scope", QT_TRANSLATE_NOOP("PlanField", "Runs in")},
+        {"launch.processes", QT_TRANSLATE_NOOP("PlanField", "Processes")},
         {"launch.threads", QT_TRANSLATE_NOOP("PlanField", "Threads per worker")},
         {"launch.order", QT_TRANSLATE_NOOP("PlanField", "Order of the runs")},
         {"training.batch_size", QT_TRANSLATE_NOOP("PlanField", "Batch size")},

@@ -56,6 +56,18 @@ QString optimizerTitle(const std::string& id) {
     return QString::fromStdString(id);
 }
 
+QString orderText(ComparisonOrder order) {
+    switch (order) {
+        case ComparisonOrder::Turns:
+            return Sections::tr("in turns");
+        case ComparisonOrder::OneByOne:
+            return Sections::tr("one by one");
+        case ComparisonOrder::AtOnce:
+            return Sections::tr("all at once");
+    }
+    return {};
+}
+
 }  // namespace
 
 Sections::Sections(const Theme& theme, PlanEditor& editor, QWidget* parent)
@@ -224,7 +236,7 @@ void Sections::addRest() {
         [] { return tr("Data split, process, compatibility"); },
         [this] {
             return tr("%n thread(s)", nullptr, static_cast<int>(m_editor.plan().launch.threads)) +
-                   QStringLiteral(" · ") + QLatin1String(to_string(m_editor.plan().launch.order));
+                   QStringLiteral(" · ") + orderText(m_editor.plan().launch.order);
         });
 }
 

@@ -211,7 +211,7 @@ QWidget* SetupPage::buildBottom() {
 
 QString SetupPage::whyNot(JobKind kind) const {
     if (m_probe.state() == MachineProbe::State::NoEngine) {
-        return tr("The engine isn't there yet; training can start when it is built.");
+        return tr("The engine (libmantissa-engine.so) isn't beside this program: install Mantissa whole to train.");
     }
     if (const QString problem = m_editor.firstProblem(); !problem.isEmpty()) {
         return problem;
@@ -263,7 +263,7 @@ void SetupPage::refreshBottom() {
 void SetupPage::refreshMachine() {
     switch (m_probe.state()) {
         case MachineProbe::State::NoEngine:
-            m_trialCard->setNotice(tr("waits for the engine, which is not built yet"));
+            m_trialCard->setNotice(tr("needs the engine, which is missing"));
             break;
         case MachineProbe::State::Failed:
             m_trialCard->setNotice(tr("this machine could not be asked"));

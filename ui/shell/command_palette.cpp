@@ -17,11 +17,7 @@ CommandPalette::CommandPalette(const ActionCatalog& catalog, QWidget* parent)
       m_line(new QLineEdit(this)),
       m_list(new QListWidget(this)) {
     setObjectName(QStringLiteral("CommandPalette"));
-    setAccessibleName(tr("Commands"));
-    m_line->setPlaceholderText(tr("Type a command"));
-    m_line->setAccessibleName(tr("Type a command"));
     m_line->installEventFilter(this);
-    m_list->setAccessibleName(tr("Matching commands"));
     m_list->setUniformItemSizes(true);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 8, 8, 8);
@@ -49,6 +45,11 @@ QList<QAction*> CommandPalette::matches(const ActionCatalog& catalog, const QStr
 }
 
 void CommandPalette::openOver(QWidget* window) {
+    // Here, because the language may have changed since it was last open.
+    setAccessibleName(tr("Commands"));
+    m_line->setPlaceholderText(tr("Type a command"));
+    m_line->setAccessibleName(tr("Type a command"));
+    m_list->setAccessibleName(tr("Matching commands"));
     m_line->clear();
     refill();
     resize(qMin(520, window->width() - 40), qMin(440, window->height() - 80));

@@ -2,6 +2,7 @@
 
 #include <QAction>
 #include <QHBoxLayout>
+#include <QScrollArea>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -31,7 +32,7 @@ MainFrame::MainFrame(const Theme& theme, const ActionCatalog& catalog, QWidget* 
     page->setContentsMargins(0, 0, 0, 0);
     page->setSpacing(0);
     page->addWidget(m_sample);
-    page->addWidget(m_stack, 1);
+    page->addWidget(buildScroll(), 1);
     auto* middle = new QHBoxLayout;
     middle->setContentsMargins(0, 0, 0, 0);
     middle->setSpacing(0);
@@ -48,6 +49,21 @@ MainFrame::MainFrame(const Theme& theme, const ActionCatalog& catalog, QWidget* 
     takeTheme();
 }
 
+/// A page smaller than it needs (1366×768 at 200 %) scrolls, so that its buttons stay in reach.
+QWidget* MainFrame::buildScroll() {
+    auto* scroll = new QScrollArea(this);
+    scroll->setObjectName(QStringLiteral("pageScroll"));
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setMinimumSize(480, 200);
+    scroll->setWidget(m_stack);
+    for (QWidget* clear : {scroll->viewport(), static_cast<QWidget*>(m_stack)}) {
+        clear->setAutoFillBackground(false);
+    }
+    return scroll;
+}
+
 void MainFrame::addPage(const QString& id, QWidget* page) {
     m_pages.insert(id, page);
     m_stack->addWidget(page);
@@ -56,6 +72,10 @@ void MainFrame::addPage(const QString& id, QWidget* page) {
 }
 
 void MainFrame::showPage(const QString& id) {
+    for (QWidget* page : m_pages) {  // only what is shown says how much room is needed
+        const auto policy = page == m_pages.value(id) ? QSizePolicy::Preferred : QSizePolicy::Ignored;
+        page->setSizePolicy(policy, policy);
+    }
     m_stack->setCurrentWidget(m_pages.value(id));
     m_rail->setCurrent(id);
 }

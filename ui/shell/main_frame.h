@@ -35,6 +35,7 @@ class MainFrame : public QWidget {
     void pageChosen(const QString& id);
 
   private:
+    QWidget* buildScroll();
     void takeTheme();
 
     const Theme& m_theme;

@@ -45,7 +45,7 @@ void StatusStrip::retranslate() {
     m_dot->style()->unpolish(m_dot);
     m_dot->style()->polish(m_dot);
     if (m_engineMissing) {
-        m_engine->setText(tr("Engine not built yet: recordings can be read, training cannot start"));
+        m_engine->setText(tr("Engine missing: recordings can be read, training cannot start"));
     } else if (m_torchVersion.isEmpty()) {
         m_engine->setText(QString());
     } else {

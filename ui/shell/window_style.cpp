@@ -37,6 +37,8 @@ QPushButton[menuButton="true"]::menu-indicator { image: none; width: 0px; }
 QPushButton[tall="true"] { padding: 9px 16px; }
 QPushButton[primary="true"][tall="true"] { padding: 9px 22px; font-size: 15px; }
 QPushButton[primary="true"][tall="true"]:focus { padding: 8px 21px; }
+QPushButton { outline: none; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QRadioButton, QCheckBox { spacing: 7px; }
 QRadioButton::indicator, QCheckBox::indicator { width: 12px; height: 12px; border: 1px solid @muted; background: @field; }
 QRadioButton::indicator { border-radius: 7px; }

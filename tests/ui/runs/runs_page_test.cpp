@@ -15,6 +15,7 @@
 
 #include "fixture_checkpoints.h"
 #include "fixture_runs.h"
+#include "record/comparison_record.h"
 #include "ui/bridge/theme.h"
 #include "ui/runs/runs_filter.h"
 
@@ -201,6 +202,29 @@ class RunsPageTest : public QObject {
             texts << label->text();
         }
         QVERIFY2(texts.filter("1 checkpoint").size() == 1 && texts.filter("nothing saved").size() == 2, qPrintable(texts.join('|')));
+    }
+
+    /// A run that starts changes its place in the list; what was chosen stays chosen, and is seen to be.
+    void choiceOutlivesANewOrder() {
+        QTemporaryDir folder;
+        const std::filesystem::path root = folder.path().toStdString();
+        const auto older = fixture::writeComparison(root);
+        QTest::qWait(1100);  // a folder's name has the second in it
+        const auto newer = fixture::writeComparison(root);
+        RunsPage page(m_theme, root);
+        page.resize(1100, 600);
+        page.show();
+        QTRY_COMPARE(page.model().rowCount(), 2);
+        QCOMPARE(page.model().entries().front().folder, newer.folder);
+        QTRY_COMPARE(page.table().selectionModel()->selectedRows().size(), 1);
+        auto record = read_comparison(newer.folder);
+        QVERIFY(record.ok());
+        record->started_ns = 1;
+        QVERIFY(write_comparison(newer.folder, *record).ok());
+        page.refresh();
+        QTRY_COMPARE(page.model().entries().front().folder, older.folder);
+        QTRY_COMPARE(page.table().selectionModel()->selectedRows().size(), 1);
+        QCOMPARE(page.table().selectionModel()->selectedRows().front().row(), 1);
     }
 };
 

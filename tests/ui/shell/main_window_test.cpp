@@ -9,6 +9,8 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
@@ -68,8 +70,7 @@ class MainWindowTest : public QObject {
         const QTemporaryDir folder;
         Desk desk(folder);
         QTest::mouseClick(desk.rail("runs"), Qt::LeftButton);
-        QCOMPARE(desk.window->currentPage(), QStringLiteral("runs"));
-        QVERIFY(desk.window->runsPage().isVisible());
+        QVERIFY(desk.window->currentPage() == QLatin1String("runs") && desk.window->runsPage().isVisible());
         desk.window->catalog().action("page.live")->trigger();
         QCOMPARE(desk.window->currentPage(), QStringLiteral("live"));
         QVERIFY(desk.rail("live")->isChecked());
@@ -295,9 +296,23 @@ class MainWindowTest : public QObject {
         desk.language.set(language);
         QVERIFY(desk.window->setupPage().startFrom("gated-overflow").ok());
         QTRY_VERIFY(desk.window->setupPage().trial().stepMsOfAllModes().has_value());
-        const QSize least = desk.window->minimumSizeHint();
-        QVERIFY2(least.width() <= 1024 && least.height() <= 600,
-                 qPrintable(QStringLiteral("%1×%2").arg(least.width()).arg(least.height())));
+        auto* scroll = desk.window->findChild<QScrollArea*>("pageScroll");
+        const auto hidden = [scroll] { return QSize(scroll->horizontalScrollBar()->maximum(), scroll->verticalScrollBar()->maximum()); };
+        for (const char* page : {"page.live", "page.runs", "page.setup"}) {
+            desk.window->catalog().action(page)->trigger();
+            desk.window->resize(1024, 600);
+            QTRY_COMPARE(desk.window->size(), QSize(1024, 600));
+            QTRY_VERIFY2(hidden() == QSize(0, 0), page);
+        }
+        // 1366×768 at 200 %: the page scrolls, and the main button comes into view with the focus.
+        desk.window->resize(683, 384);
+        QTRY_COMPARE(desk.window->size(), QSize(683, 384));
+        QTRY_VERIFY(hidden().width() > 0);
+        auto *compare = desk.window->findChild<QPushButton*>("compareButton"), *oneMode = desk.window->findChild<QPushButton*>("oneModeButton");
+        oneMode->setFocus();
+        QTest::keyClick(oneMode, Qt::Key_Tab);
+        QCOMPARE(desk.window->focusWidget(), compare);
+        QCOMPARE(compare->visibleRegion().boundingRect().size(), compare->size());
     }
 
     void languageKeepsZoomAndFolds() {
