@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "base/files.h"
 #include "base/paths.h"
@@ -20,10 +22,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-Result<SourcedPlan> plan_of_machine() {
+using NamedFile = std::optional<std::filesystem::path>;  // --config_file
+
+Result<SourcedPlan> plan_of_machine(const NamedFile& named) {
     const auto environment = process_environment_layer();
     if (!environment) return environment.error();
-    const auto config = accelerate_config_layer(std::nullopt, process_environment());
+    const auto config = accelerate_config_layer(named, process_environment());
     if (!config) return config.error();
     return merge_plan({*config, *environment}, PlanUse::Train);
 }
@@ -35,17 +39,19 @@ Json accelerate_variables() {
 }
 
 /// The file as it stands, and what it and the environment make of a run without flags and plan.
-Json accelerate_settings() {
+Json accelerate_settings(const NamedFile& named) {
     Json file = nullptr, text = nullptr, settings = nullptr, problem = nullptr;
     std::error_code ignored;
-    for (const char* name : {"default_config.yaml", "default_config.json"}) {
-        const auto candidate = accelerate_config_folder(process_environment()) / name;
+    const auto folder = accelerate_config_folder(process_environment());
+    std::vector<std::filesystem::path> candidates{folder / "default_config.yaml", folder / "default_config.json"};
+    if (named) candidates = {*named};
+    for (const auto& candidate : candidates) {
         if (!file.is_null() || !std::filesystem::exists(candidate, ignored)) continue;
         file = candidate.string();
         const auto read = read_file(candidate, 1u << 20);
         text = read ? Json(*read) : Json(nullptr);
     }
-    const auto plan = plan_of_machine();
+    const auto plan = plan_of_machine(named);
     if (plan)
         settings = sources_json(*plan);
     else
@@ -62,7 +68,7 @@ Json devices() {
     return answer ? Json::parse(*answer)["devices"] : Json::array();
 }
 
-Json collect() {
+Json collect(const NamedFile& named) {
     utsname system{};
     ::uname(&system);
     Json engine;
@@ -76,7 +82,7 @@ Json collect() {
             {"engine", answer && !engine.is_discarded() ? engine : Json(nullptr)},
             {"engine_error", answer ? Json(nullptr) : Json(describe(answer.error()))},
             {"devices", devices()},
-            {"accelerate", accelerate_settings()}};
+            {"accelerate", accelerate_settings(named)}};
 }
 
 void print_flat(const std::string& name, const Json& value) {
@@ -87,8 +93,11 @@ void print_flat(const std::string& name, const Json& value) {
     print(name + ": " + (value.is_string() ? value.get<std::string>() : value.dump()));
 }
 
-int show(bool json) {
-    const Json all = collect();
+int show(bool json, const NamedFile& named) {
+    std::error_code ignored;
+    if (named && !std::filesystem::exists(*named, ignored))
+        if (const auto plan = plan_of_machine(named); !plan) return fail(plan.error());
+    const Json all = collect(named);
     if (json) {
         print_json(all);
         return 0;
@@ -115,7 +124,7 @@ int show(bool json) {
         print("Accelerate's configuration: " + accelerate["config_file"].get<std::string>());
         if (accelerate["config"].is_string()) print(accelerate["config"].get<std::string>());
     }
-    if (const auto plan = plan_of_machine()) print_sources(*plan);
+    if (const auto plan = plan_of_machine(named)) print_sources(*plan);
     return 0;
 }
 
@@ -126,7 +135,9 @@ void add_env(CLI::App& program, int& result) {
         "env", "Versions, folders, devices, numeric settings, and what Accelerate's environment and file make of a run");
     auto json = std::make_shared<bool>(false);
     verb->add_flag("--json", *json, "as one JSON object");
-    verb->callback([json, &result] { result = show(*json); });
+    auto file = std::make_shared<std::string>();
+    verb->add_option("--config_file,--config-file", *file, "Accelerate's configuration instead of its default file");
+    verb->callback([json, file, &result] { result = show(*json, file->empty() ? NamedFile() : NamedFile(*file)); });
 }
 
 }  // namespace mantissa::cli

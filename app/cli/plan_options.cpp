@@ -75,7 +75,9 @@ Result<void> add_checkpoint(PlanLayer& layer, const std::filesystem::path& runs,
     const auto saved = plan_of_checkpoint(*checkpoint);
     if (!saved) return saved.error();
     const auto folder = std::filesystem::absolute(checkpoint->path).lexically_normal();
-    auto values = checkpoint_layer(saved->plan, folder.parent_path().parent_path().filename().string() + "/" + folder.filename().string());
+    const bool is_in_a_run = folder.parent_path().filename() == "checkpoints";  // else it was copied out of it
+    const std::string run = folder.parent_path().parent_path().filename().string();
+    auto values = checkpoint_layer(saved->plan, is_in_a_run ? run + "/" + folder.filename().string() : folder.string());
     if (!values) return values.error();
     value->value_json = nlohmann::json(folder.string()).dump();
     source = std::move(*values);

@@ -30,7 +30,10 @@ Result<std::vector<std::string>> resumed_run_texts(const TextCatalogue& texts, c
     std::vector<std::string> lines;
     if (!run.resumed) return lines;
     const ResumedFrom& from = *run.resumed;
-    const std::string name = std::filesystem::path(from.run).filename().string();
+    // A checkpoint that was copied out of its run has only its own path to be known by.
+    const std::filesystem::path checkpoint = from.checkpoint;
+    const bool is_in_a_run = checkpoint.empty() || checkpoint.parent_path().filename() == "checkpoints";
+    const std::string name = is_in_a_run ? std::filesystem::path(from.run).filename().string() : checkpoint.string();
     auto where = texts.fill("resume.from", {{"step", std::to_string(from.step)}, {"run", name}});
     if (!where) return where.error();
     auto scale = resumed_scale_text(texts, from.mode, run.mode, from.saved_scale, initial_scale);

@@ -50,6 +50,9 @@ TEST(ResumeTextTest, ARunSaysWhereItGoesOnFrom) {
     EXPECT_EQ(lines->at(1),
               "Saved in fp16, goes on in bf16, which has no loss scale: the saved one (2^10) and its growth tracker are "
               "dropped.");
+    run.resumed->checkpoint = "/copies/kept";  // out of its run: the folder above it says nothing
+    run.resumed->run = "/";
+    EXPECT_EQ(resumed_run_texts(**texts, run, 65536.0)->at(0), "Goes on from step 120 of /copies/kept.");
 }
 
 }  // namespace

@@ -47,6 +47,18 @@ TEST(CliSupport, AnyCaseInTheEnvironmentIsTaken) {
     EXPECT_THAT(run.err, testing::StartsWith("device cpu, requested bf16, effective bf16 ("));
 }
 
+TEST(CliSupport, EnvTellsWhatANamedConfigurationMakesOfARun) {
+    const Home home;
+    const std::string file = home.write("mine.yaml", "mixed_precision: bf16\n").string();
+    const auto env = home.run({"env", "--config_file", file, "--json"});
+    ASSERT_EQ(env.code, 0) << env.err;
+    EXPECT_EQ(env.json()["accelerate"]["config_file"], file);
+    EXPECT_THAT(env.json()["accelerate"]["settings"].dump(), HasSubstr("bf16"));
+    const auto bad = home.run({"env", "--config_file", home.write("bad.yaml", "foo: 1\n").string(), "--json"});
+    EXPECT_THAT(bad.json()["accelerate"]["problem"].dump(), HasSubstr("unknown key foo"));
+    EXPECT_EQ(home.run({"env", "--config_file", file + ".gone"}).code, 6);
+}
+
 TEST(CliSupport, ABrokenEngineIsASentence) {
     Home home;
     home.variables["MANTISSA_ENGINE"] = home.write("engine.so", "this is no module").string();
