@@ -119,6 +119,13 @@ void check_training(const RunPlan& plan, Issues& issues) {
                    "start above the floor");
 }
 
+std::vector<std::string> schedules_with(const std::string& path) {
+    std::vector<std::string> names;
+    for (const auto& entry : catalogue::schedulers())
+        if (std::find(entry.fields.begin(), entry.fields.end(), path) != entry.fields.end()) names.push_back(entry.id);
+    return names;
+}
+
 // Values of an unused schedule would be ignored, so they are refused unless they are the defaults.
 void check_unused_schedule(const RunPlan& plan, Issues& issues) {
     const RunPlan fresh;
@@ -134,7 +141,7 @@ void check_unused_schedule(const RunPlan& plan, Issues& issues) {
             const PlanField* field = find_plan_field(path);
             if (field_text(*field, plan) != field_text(*field, fresh))
                 issues.bad(path.c_str(), ", but the schedule " + chosen->id + " doesn't use it",
-                           "drop it, or choose the schedule " + entry.id);
+                           "drop it, or choose a schedule that does: " + join_names(schedules_with(path)));
         }
 }
 

@@ -45,8 +45,8 @@ TEST(Validate, ContradictionsAreNamed) {
     EXPECT_EQ(verdict(R"({"training": {"optimizer": {"name": "sgd", "eps": 1}}})"),
               "training.optimizer.eps is 1, but sgd has none — drop it");
     EXPECT_EQ(verdict(R"({"training": {"scheduler": {"name": "step", "t_max": 7}}})"),
-              "training.scheduler.t_max is 7, but the schedule step doesn't use it — drop it, or choose the "
-              "schedule cosine");
+              "training.scheduler.t_max is 7, but the schedule step doesn't use it — drop it, or choose a "
+              "schedule that does: cosine");
     EXPECT_EQ(verdict(R"({"fp32_islands": ["gate"]})"),
               "fp32_islands names \"gate\", which mlp has not — its modules are: hidden, relu, head");
     EXPECT_EQ(verdict(R"({"model": "gated", "fp32_islands": ["gate", "gate.down", "gate.mul", "aten::softmax"]})"),
@@ -71,8 +71,8 @@ TEST(Validate, AWarmUpFitsIntoTheRun) {
               "training.scheduler.warmup_steps is 60, longer than the schedule of 50 steps — use fewer, or raise "
               "training.scheduler.total_steps");
     EXPECT_EQ(warmup("cosine", 60, ""),
-              "training.scheduler.warmup_steps is 60, but the schedule cosine doesn't use it — drop it, or choose the "
-              "schedule constant_with_warmup");
+              "training.scheduler.warmup_steps is 60, but the schedule cosine doesn't use it — drop it, or choose a "
+              "schedule that does: constant_with_warmup, linear_with_warmup, cosine_with_warmup");
     EXPECT_EQ(verdict(R"({"training": {"scheduler": {"name": "linear_with_warmup", "warmup_steps": 9999},
                           "epochs": 1}, "dataset": {"file": "large.csv"}})"),
               "no error");
