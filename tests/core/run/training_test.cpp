@@ -118,5 +118,29 @@ TEST_F(Training, GatedLivesInFp16WithTheGateInFp32) {
     EXPECT_EQ(run.rows.steps.back().applied_step, 300);
 }
 
+// The product is born in gate.mul and cast to half again by gate.down: both must stay in fp32, and it's enough.
+TEST_F(Training, GatedLivesInFp16WithItsTwoOperationsInFp32) {
+    RunPlan plan = preset("gated-overflow", Precision::Fp16);
+    plan.fp32_islands = {"gate.mul", "gate.down"};
+    const Trained run = train(plan);
+    expect_gated_lives(run);
+    EXPECT_EQ(run.rows.steps.back().applied_step, 300);
+    const auto calls = [&run](const char* op, const char* dtype) {
+        std::int64_t sum = 0;
+        for (const OpDtypeRow& row : run.rows.op_dtypes)
+            if (row.op == op && row.dtype == dtype) sum += row.calls;
+        return sum;
+    };
+    EXPECT_GT(calls("mul", "float32"), 0);
+    EXPECT_GT(calls("addmm", "float16"), 0);  // the rest is still half
+}
+TEST_F(Training, GatedStillBreaksWithTheProductAloneInFp32) {
+    RunPlan plan = preset("gated-overflow", Precision::Fp16);
+    plan.fp32_islands = {"gate.mul"};
+    const Trained run = train(plan);
+    EXPECT_EQ(run.end.state, RunState::StoppedNonfinite);
+    EXPECT_NE(run.end.reason.find("gate.down"), std::string::npos) << run.end.reason;
+}
+
 }  // namespace
 }  // namespace mantissa
