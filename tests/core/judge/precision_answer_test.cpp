@@ -83,7 +83,7 @@ TEST(PrecisionAnswer, AnotherModeOrNoHalfOpIsANo) {
 TEST(PrecisionAnswer, TheControlIsProvenToo) {
     const PrecisionAnswer control = answer(healthy_run(Precision::No));
     EXPECT_EQ(control.mark, CheckMark::Passed);
-    EXPECT_EQ(control.sentence, "Yes: no is in effect, and 0 of 2 kinds of op gave a half-width result in step 0.");
+    EXPECT_EQ(control.sentence, "Yes: mode no is in effect, and 0 of 2 kinds of op gave a half-width result in step 0.");
     EXPECT_THAT(check(control, "numbers").facts, Contains("No loss scale: only fp16 needs one."));
     RunEvidence half = healthy_run(Precision::No);
     half.rows.op_dtypes[0].dtype = "bfloat16";
