@@ -236,6 +236,22 @@ void RunsPage::updateButtons() {
     m_delete->setEnabled(entry != nullptr && !entry->isAlive);
     m_delete->setToolTip(entry != nullptr && entry->isAlive ? tr("It is still running: stop it first.")
                                                             : QString());
+    Q_EMIT choiceChanged();
+}
+
+std::vector<RunOfEntry> RunsPage::chosenRuns() const {
+    const RunEntry* entry = isVisible() ? marked() : nullptr;
+    return entry == nullptr ? std::vector<RunOfEntry>() : entry->runs;
+}
+
+void RunsPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    Q_EMIT choiceChanged();
+}
+
+void RunsPage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    Q_EMIT choiceChanged();
 }
 
 void RunsPage::openMarked() {

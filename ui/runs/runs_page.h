@@ -32,6 +32,8 @@ class RunsPage : public QWidget {
     [[nodiscard]] RunsModel& model() { return m_model; }
     [[nodiscard]] QString folderText() const { return QString::fromStdString(m_runs.string()); }
     [[nodiscard]] QTableView& table() { return *m_table; }
+    /// The runs of the chosen row; none while the page is hidden.
+    [[nodiscard]] std::vector<RunOfEntry> chosenRuns() const;
     /// Moves the entry to the trash and offers Undo; asks nobody (the button asks first).
     void removeEntry(const RunEntry& entry);
     [[nodiscard]] bool canUndoRemove() const { return m_undoBar != nullptr && !m_undoBar->isHidden(); }
@@ -42,11 +44,14 @@ class RunsPage : public QWidget {
     void saveWeightsRequested(const std::filesystem::path& run);
     void continueRequested(const std::filesystem::path& run);
     void message(const QString& text);
+    void choiceChanged();
     /// Workers at work now, for the status strip.
     void workersChanged(int workers);
 
   protected:
     void changeEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:

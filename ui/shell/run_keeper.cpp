@@ -44,12 +44,13 @@ QString nameOf(const fs::path& run) {
 
 RunKeeper::RunKeeper(const ActionCatalog& catalog, const Language& language, LiveHost& live, RunsPage& runs, SetupPage& setup,
                      QWidget* window)
-    : QObject(window), m_catalog(catalog), m_language(language), m_live(live), m_setup(setup), m_window(window) {
+    : QObject(window), m_catalog(catalog), m_language(language), m_live(live), m_runs(runs), m_setup(setup), m_window(window) {
     connect(&live, &LiveHost::checkpointRequested, this, &RunKeeper::checkpoint);
     connect(&live, &LiveHost::saveWeightsRequested, this, &RunKeeper::saveWeights);
     connect(&live, &LiveHost::continueRequested, this, &RunKeeper::continueFrom);
     connect(&live, &LiveHost::controlChanged, this, &RunKeeper::refresh);
     connect(&live, &LiveHost::titleChanged, this, &RunKeeper::refresh);
+    connect(&runs, &RunsPage::choiceChanged, this, &RunKeeper::refresh);
     connect(&runs, &RunsPage::saveWeightsRequested, this, &RunKeeper::saveWeights);
     connect(&runs, &RunsPage::continueRequested, this, &RunKeeper::continueFrom);
     connect(&setup.starter(), &JobStarter::failed, this, &RunKeeper::message);
@@ -62,8 +63,8 @@ RunKeeper::RunKeeper(const ActionCatalog& catalog, const Language& language, Liv
 }
 
 void RunKeeper::refresh() {
-    const bool hasRuns = !m_live.page().shownRuns().empty();
-    m_catalog.action("run.checkpoint")->setEnabled(hasRuns && m_live.controller().isAvailable());
+    const bool hasRuns = !candidates().empty();
+    m_catalog.action("run.checkpoint")->setEnabled(!m_live.page().shownRuns().empty() && m_live.controller().isAvailable());
     m_catalog.action("run.save_weights")->setEnabled(hasRuns);
     m_catalog.action("run.continue")->setEnabled(hasRuns);
 }
@@ -83,8 +84,21 @@ void RunKeeper::checkpoint() {
     Q_EMIT message(tr("Saving a checkpoint…"));
 }
 
+std::vector<RunKeeper::Candidate> RunKeeper::candidates() const {
+    std::vector<Candidate> all;
+    for (const RunOfEntry& run : m_runs.chosenRuns()) {
+        all.push_back({run.mode, run.folder});
+    }
+    if (all.empty()) {
+        for (const ShownRun& run : m_live.page().shownRuns()) {
+            all.push_back({run.mode, run.folder});
+        }
+    }
+    return all;
+}
+
 void RunKeeper::withRun(const fs::path& run, const std::function<void(const fs::path&)>& todo) {
-    const std::vector<ShownRun> shown = m_live.page().shownRuns();
+    const std::vector<Candidate> shown = candidates();
     if (!run.empty()) {
         todo(run);
     } else if (shown.size() == 1) {
@@ -94,7 +108,7 @@ void RunKeeper::withRun(const fs::path& run, const std::function<void(const fs::
         menu->setObjectName(QStringLiteral("whichRun"));
         menu->setAttribute(Qt::WA_DeleteOnClose);
         menu->addSection(tr("Which run?"));
-        for (const ShownRun& one : shown) {
+        for (const Candidate& one : shown) {
             menu->addAction(QLatin1String(to_string(one.mode)), this, [todo, folder = one.folder] { todo(folder); });
         }
         menu->popup(m_window->mapToGlobal(QPoint(m_window->width() / 2 - 60, m_window->height() / 3)));

@@ -32,7 +32,7 @@ class RunKeeper : public QObject {
   public Q_SLOTS:
     /// Every run that Live shows and that is still going.
     void checkpoint();
-    /// An empty path is the run that Live shows; of several, a menu asks which.
+    /// An empty path is the run chosen on the page Runs while it is shown, else the one that Live shows; of several, a menu asks which.
     void saveWeights(const std::filesystem::path& run);
     void continueFrom(const std::filesystem::path& run);
 
@@ -41,6 +41,11 @@ class RunKeeper : public QObject {
     void weightsWritten(const std::filesystem::path& file);
 
   private:
+    struct Candidate {
+        Precision mode = Precision::No;
+        std::filesystem::path folder;
+    };
+    [[nodiscard]] std::vector<Candidate> candidates() const;
     void withRun(const std::filesystem::path& run, const std::function<void(const std::filesystem::path&)>& todo);
     void askWhereTo(const std::filesystem::path& run);
     void askForCheckpoint(const std::filesystem::path& run);
@@ -55,6 +60,7 @@ class RunKeeper : public QObject {
     const ActionCatalog& m_catalog;
     const Language& m_language;
     LiveHost& m_live;
+    RunsPage& m_runs;
     SetupPage& m_setup;
     QWidget* m_window;
     CheckpointWatch m_watch;

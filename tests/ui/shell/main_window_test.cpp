@@ -3,7 +3,6 @@
 #include "ui/shell/main_window.h"
 
 #include <QApplication>
-#include <QFileDialog>
 #include <QLabel>
 #include <QMenu>
 #include <QMessageBox>
@@ -15,17 +14,14 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "fake_machine.h"
-#include "fixture_checkpoints.h"
+#include "desk.h"
 #include "fixture_runs.h"
 #include "ui/bridge/theme.h"
 #include "ui/charts/step_range.h"
 #include "ui/live/live_page.h"
 #include "ui/live/loss_panel.h"
-#include "ui/runs/continue_dialog.h"
 #include "ui/runs/runs_page.h"
 #include "ui/setup/setup_page.h"
-#include "ui/shell/run_keeper.h"
 #include "ui/shell/screenshot.h"
 #include "ui/shell/startup.h"
 
@@ -34,34 +30,6 @@ namespace mantissa::ui {
 class MainWindowTest : public QObject {
     Q_OBJECT
 
-    /// One window with its surroundings; the settings file outlives it.
-    struct Desk {
-        explicit Desk(const QTemporaryDir& folder, bool hasEngine = true)
-            : settings(folder.filePath("settings.ini")),
-              machine(fake::Machine::answering(fake::cpuReport()), hasEngine) {
-            theme.setChoice(Theme::Choice::Light);
-            theme.apply();
-            language.set(settings.text("window/language") == QLatin1String("zh") ? "zh" : "en");
-            SetupOptions setup{folder.filePath("runs").toStdString(), MANTISSA_RESOURCES_DIR "/presets",
-                               machine.places(), trials.starter()};
-            window = std::make_unique<MainWindow>(theme, language, settings, setup);
-            window->show();
-        }
-        ~Desk() {
-            window->close();
-            window.reset();
-            language.set("en");
-        }
-        [[nodiscard]] QToolButton* rail(const char* page) const {
-            return window->findChild<QToolButton*>(QLatin1String("rail.") + QLatin1String(page));
-        }
-        WindowSettings settings;
-        fake::Machine machine;
-        fake::Trials trials;
-        Theme theme;
-        Language language;
-        std::unique_ptr<MainWindow> window;
-    };
 
   private Q_SLOTS:
     void initTestCase() { loadResources(); }
@@ -335,62 +303,6 @@ class MainWindowTest : public QObject {
         QTRY_COMPARE(page()->range().visible(), (XSpan{40, 160}));
         QCOMPARE(page()->view().openFolds, (std::vector<bool>{false, true, false, true}));
         desk.window->catalog().action("view.language")->trigger();
-    }
-
-    void weightsAreSavedOrTheReasonIsSaid() {
-        const QTemporaryDir folder;
-        Desk desk(folder);
-        fixture::Options ended;
-        ended.ended = true;
-        const fixture::Comparison made = fixture::writeComparison(folder.filePath("runs").toStdString(), ended);
-        auto* keeper = desk.window->findChild<RunKeeper*>();
-        QVERIFY(!desk.window->catalog().action("run.continue")->isEnabled());  // nothing is shown
-        desk.window->openFolder(made.folder);
-        QTRY_VERIFY(desk.window->catalog().action("run.continue")->isEnabled());
-        QVERIFY(!desk.window->catalog().action("run.checkpoint")->isEnabled());  // over
-        keeper->saveWeights(made.runs.at(1).path);
-        auto* box = desk.window->findChild<QMessageBox*>("keeperBox");
-        QVERIFY(box != nullptr);
-        QVERIFY2(box->text().contains("gated-overflow · fp16 has saved no checkpoint"), qPrintable(box->text()));
-        QVERIFY(box->informativeText().contains("Save at the end"));
-        delete box;
-        fixture::writeCheckpoint(made.runs.at(1).path);
-        QSignalSpy written(keeper, &RunKeeper::weightsWritten);
-        const QString file = folder.filePath("weights.safetensors");
-        keeper->saveWeightsTo(made.runs.at(1).path, file.toStdString());
-        QTRY_COMPARE(written.count(), 1);
-        QVERIFY(QFile::exists(file));
-        box = desk.window->findChild<QMessageBox*>("keeperBox");
-        QVERIFY2(box->text().contains("2 tensors") && box->text().contains("of fp16 after step 300"), qPrintable(box->text()));
-        QVERIFY(box->informativeText().contains("safetensors.torch.load_file(\"" + file + "\")"));
-        delete box;
-        keeper->saveWeights(made.runs.at(1).path);
-        auto* dialog = desk.window->findChild<QFileDialog*>("saveWeightsDialog");
-        QVERIFY(dialog != nullptr);
-        QVERIFY2(dialog->selectedFiles().value(0).endsWith("gated-overflow-fp16.safetensors"), qPrintable(dialog->selectedFiles().join(' ')));
-        delete dialog;
-    }
-
-    void whichRunIsAskedWhenThereAreSeveral() {
-        const QTemporaryDir folder;
-        Desk desk(folder);
-        fixture::Options ended;
-        ended.ended = true;
-        const fixture::Comparison made = fixture::writeComparison(folder.filePath("runs").toStdString(), ended);
-        fixture::writeCheckpoint(made.runs.at(2).path, {300, Precision::Bf16, 0, {}});
-        desk.window->openFolder(made.folder);
-        QTRY_VERIFY(desk.window->catalog().action("run.continue")->isEnabled());
-        QTRY_COMPARE(desk.window->findChild<LivePage*>()->shownRuns().size(), std::size_t{3});
-        desk.window->catalog().action("run.continue")->trigger();
-        auto* menu = desk.window->findChild<QMenu*>("whichRun");
-        QVERIFY(menu != nullptr);
-        QCOMPARE(menu->actions().size(), 4);  // a title and three modes
-        menu->actions().at(3)->trigger();
-        menu->close();
-        auto* dialog = desk.window->findChild<ContinueDialog*>();
-        QVERIFY(dialog != nullptr && dialog->isVisible());
-        QCOMPARE(dialog->checkpoint().mode, Precision::Bf16);
-        delete dialog;
     }
 };
 
