@@ -4,7 +4,9 @@
 
 #include "base/files.h"
 #include "config_questions.h"
+#include "machine.h"
 #include "output.h"
+#include "plan/accelerate_places.h"
 #include "plan/accelerate_update.h"
 #include "plan/plan_sources.h"
 #include "plan_origins.h"
@@ -24,22 +26,14 @@ struct ConfigOptions {
 /// The file that is named, else the default one that is there; empty: none.
 fs::path existing_file(const ConfigOptions& options) {
     if (!options.file.empty()) return options.file;
-    std::error_code ignored;
-    for (const char* name : {"default_config.yaml", "default_config.json"}) {
-        const auto candidate = accelerate_config_folder(process_environment()) / name;
-        if (fs::exists(candidate, ignored)) return candidate;
-    }
-    return {};
+    return default_accelerate_config_file(process_environment());
 }
 
 int show(const ConfigOptions& options) {
     const fs::path file = existing_file(options);
-    const auto environment = process_environment_layer();
-    if (!environment) return fail(environment.error());
-    const auto config = accelerate_config_layer(file.empty() ? std::nullopt : std::optional<fs::path>(file),
-                                                process_environment());
-    if (!config) return fail(config.error());
-    const auto plan = merge_plan({*config, *environment}, PlanUse::Train);
+    const auto layers = machine_layers(file.empty() ? std::nullopt : std::optional<fs::path>(file));
+    if (!layers) return fail(layers.error());
+    const auto plan = merge_plan(*layers, PlanUse::Train);
     if (!plan) return fail(plan.error());
     if (options.json) {
         nlohmann::json shown = sources_json(*plan);

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "engine_child.h"
+#include "machine.h"
 #include "plan/accelerate_words.h"
 #include "record/reports.h"
 
@@ -44,13 +44,7 @@ std::string present_value(const PlanLayer& layer, const std::string& path, const
 
 /// What this machine says about the modes; nothing when the engine can't be asked.
 void say_support() {
-    const auto answer = ask_engine([](const EngineApi& engine) -> Result<std::string> {
-        auto report = engine.probe();
-        if (!report) return report.error();
-        return to_json(*report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    });
-    if (!answer) return;
-    const auto report = probe_report_from_json(nlohmann::json::parse(*answer));
+    const auto report = probe_machine();
     if (!report) return;
     for (const DeviceReport& device : report->devices) {
         std::string line = device.id + " (" + device.name + "):";

@@ -10,11 +10,12 @@
 #include "base/paths.h"
 #include "base/version.h"
 #include "engine_child.h"
+#include "machine.h"
 #include "output.h"
+#include "plan/accelerate_places.h"
 #include "plan/accelerate_variables.h"
 #include "plan/plan_sources.h"
 #include "plan_origins.h"
-#include "record/reports.h"
 #include "verbs.h"
 
 namespace mantissa::cli {
@@ -25,11 +26,9 @@ using Json = nlohmann::json;
 using NamedFile = std::optional<std::filesystem::path>;  // --config_file
 
 Result<SourcedPlan> plan_of_machine(const NamedFile& named) {
-    const auto environment = process_environment_layer();
-    if (!environment) return environment.error();
-    const auto config = accelerate_config_layer(named, process_environment());
-    if (!config) return config.error();
-    return merge_plan({*config, *environment}, PlanUse::Train);
+    const auto layers = machine_layers(named);
+    if (!layers) return layers.error();
+    return merge_plan(*layers, PlanUse::Train);
 }
 
 Json accelerate_variables() {
@@ -39,19 +38,15 @@ Json accelerate_variables() {
 }
 
 /// The file as it stands, and what it and the environment make of a run without flags and plan.
-Json accelerate_settings(const NamedFile& named) {
+Json accelerate_settings(const NamedFile& named, const Result<SourcedPlan>& plan) {
     Json file = nullptr, text = nullptr, settings = nullptr, problem = nullptr;
     std::error_code ignored;
-    const auto folder = accelerate_config_folder(process_environment());
-    std::vector<std::filesystem::path> candidates{folder / "default_config.yaml", folder / "default_config.json"};
-    if (named) candidates = {*named};
-    for (const auto& candidate : candidates) {
-        if (!file.is_null() || !std::filesystem::exists(candidate, ignored)) continue;
-        file = candidate.string();
-        const auto read = read_file(candidate, 1u << 20);
+    const auto there = named ? *named : default_accelerate_config_file(process_environment());
+    if (std::filesystem::exists(there, ignored)) {
+        file = there.string();
+        const auto read = read_file(there, 1u << 20);
         text = read ? Json(*read) : Json(nullptr);
     }
-    const auto plan = plan_of_machine(named);
     if (plan)
         settings = sources_json(*plan);
     else
@@ -60,15 +55,11 @@ Json accelerate_settings(const NamedFile& named) {
 }
 
 Json devices() {
-    const auto answer = ask_engine([](const EngineApi& engine) -> Result<std::string> {
-        auto report = engine.probe();
-        if (!report) return report.error();
-        return to_json(*report).dump(-1, ' ', false, Json::error_handler_t::replace);
-    });
-    return answer ? Json::parse(*answer)["devices"] : Json::array();
+    const auto report = probe_machine();
+    return report ? to_json(*report)["devices"] : Json::array();
 }
 
-Json collect(const NamedFile& named) {
+Json collect(const NamedFile& named, const Result<SourcedPlan>& plan) {
     utsname system{};
     ::uname(&system);
     Json engine;
@@ -82,7 +73,7 @@ Json collect(const NamedFile& named) {
             {"engine", answer && !engine.is_discarded() ? engine : Json(nullptr)},
             {"engine_error", answer ? Json(nullptr) : Json(describe(answer.error()))},
             {"devices", devices()},
-            {"accelerate", accelerate_settings(named)}};
+            {"accelerate", accelerate_settings(named, plan)}};
 }
 
 void print_flat(const std::string& name, const Json& value) {
@@ -95,9 +86,9 @@ void print_flat(const std::string& name, const Json& value) {
 
 int show(bool json, const NamedFile& named) {
     std::error_code ignored;
-    if (named && !std::filesystem::exists(*named, ignored))
-        if (const auto plan = plan_of_machine(named); !plan) return fail(plan.error());
-    const Json all = collect(named);
+    const auto plan = plan_of_machine(named);
+    if (named && !plan && !std::filesystem::exists(*named, ignored)) return fail(plan.error());
+    const Json all = collect(named, plan);
     if (json) {
         print_json(all);
         return 0;
@@ -124,7 +115,7 @@ int show(bool json, const NamedFile& named) {
         print("Accelerate's configuration: " + accelerate["config_file"].get<std::string>());
         if (accelerate["config"].is_string()) print(accelerate["config"].get<std::string>());
     }
-    if (const auto plan = plan_of_machine(named)) print_sources(*plan);
+    if (plan) print_sources(*plan);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "launch_flags.h"
+#include "machine.h"
 #include "output.h"
 #include "plan/nearest.h"
 #include "plan/presets.h"
@@ -30,12 +31,10 @@ bool is_plan(const std::string& target) {
 Result<SourcedPlan> settings_of(const LaunchFlags& flags) {
     auto layer = flags.layer();
     if (!layer) return layer.error();
-    auto environment = process_environment_layer();
-    if (!environment) return environment.error();
-    const auto file = flags.config_file.empty() ? std::nullopt : std::optional<fs::path>(flags.config_file);
-    auto config = accelerate_config_layer(file, process_environment());
-    if (!config) return config.error();
-    return resolve_plan({*config, *environment, *layer}, PlanUse::Train);
+    auto layers = machine_layers(flags.config_file.empty() ? std::nullopt : std::optional<fs::path>(flags.config_file));
+    if (!layers) return layers.error();
+    layers->push_back(std::move(*layer));
+    return resolve_plan(*layers, PlanUse::Train);
 }
 
 /// Where 1.15 decides otherwise: its launcher doesn't read the shell's variable.

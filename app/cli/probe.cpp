@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/numbers.h"
-#include "engine_child.h"
+#include "machine.h"
 #include "output.h"
 #include "record/reports.h"
 #include "table.h"
@@ -30,19 +30,12 @@ void print_device(const DeviceReport& device) {
 }
 
 int probe(bool json) {
-    const auto answer = ask_engine([](const EngineApi& engine) -> Result<std::string> {
-        auto report = engine.probe();
-        if (!report) return report.error();
-        return to_json(*report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    });
-    if (!answer) return fail(answer.error());
-    const auto parsed = nlohmann::json::parse(*answer);
+    const auto report = probe_machine();
+    if (!report) return fail(report.error());
     if (json) {
-        print_json(parsed);
+        print_json(to_json(*report));
         return 0;
     }
-    const auto report = probe_report_from_json(parsed);
-    if (!report) return fail(report.error());
     for (const DeviceReport& device : report->devices) print_device(device);
     for (const std::string& note : report->notes) print("note: " + note);
     print("LibTorch " + report->torch_version);

@@ -1,10 +1,7 @@
 #include "devices/memory_meter.h"
 
-#include <unistd.h>
-
-#include <cstdio>
-
 #include "base/clock.h"
+#include "base/process_memory.h"
 
 namespace mantissa {
 
@@ -37,15 +34,6 @@ std::int64_t MemoryMeter::peak_bytes() const {
 }
 void MemoryMeter::begin_step() {
     m_reports->m_peak = m_reports->m_current.load();
-}
-
-std::int64_t resident_bytes() {
-    std::FILE* file = std::fopen("/proc/self/statm", "r");
-    if (file == nullptr) return 0;
-    long total = 0, resident = 0;
-    const int found = std::fscanf(file, "%ld %ld", &total, &resident);
-    std::fclose(file);
-    return found == 2 ? std::int64_t{resident} * sysconf(_SC_PAGESIZE) : 0;
 }
 
 std::int64_t HostMemory::bytes() {

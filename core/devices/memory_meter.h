@@ -29,10 +29,7 @@ class MemoryMeter {
     c10::DebugInfoGuard m_guard;
 };
 
-/// Resident set, from /proc/self/statm; 0 where there is none. A read costs some microseconds: `HostMemory`
-/// asks at most 20 times a second.
-[[nodiscard]] std::int64_t resident_bytes();
-
+/// resident_bytes(), asked at most 20 times a second.
 class HostMemory {
   public:
     [[nodiscard]] std::int64_t bytes();

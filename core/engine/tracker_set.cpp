@@ -1,13 +1,12 @@
 #include "engine/tracker_set.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 
 #include "base/clock.h"
+#include "base/process_memory.h"
 #include "engine/engine_error.h"
 #include "engine/process_group.h"
+#include "engine/step_row.h"
 
 namespace mantissa {
 namespace {
@@ -45,22 +44,6 @@ std::vector<std::shared_ptr<Tracker>> make_trackers(const std::vector<TrackerCho
         }
     }
     return trackers;
-}
-
-StepRow row_of(const StepFacts& facts) {
-    StepRow row;
-    row.step = facts.step;
-    row.time_ns = now_ns();
-    row.loss = facts.loss;
-    row.learning_rate = facts.learning_rate;
-    row.grad_norm = facts.grad_norm;
-    row.loss_scale = facts.loss_scale;
-    row.growth_tracker = facts.growth_tracker;
-    row.skipped = facts.skipped;
-    row.nonfinite_loss = facts.nonfinite_loss;
-    row.nonfinite_grads = facts.nonfinite_grads;
-    row.host_memory_bytes = process_memory_bytes();
-    return row;
 }
 
 }  // namespace
@@ -118,7 +101,8 @@ void TrackerSet::attempt(const StepFacts& facts, std::int64_t applied) {
     if (!m_is_started || !m_is_main) {
         return;
     }
-    TrackedAttempt told{row_of(facts), facts.losses};
+    TrackedAttempt told{step_row(facts), facts.losses};
+    told.row.host_memory_bytes = resident_bytes();
     told.row.skip_kind = kind;
     told.row.applied_step = applied;
     const std::int64_t now = monotonic_ns();
@@ -162,17 +146,6 @@ void TrackerSet::finish() {
     if (first) {
         throw EngineError(*first);
     }
-}
-
-std::int64_t process_memory_bytes() {
-    std::int64_t pages = 0, resident = 0;
-    if (FILE* file = std::fopen("/proc/self/statm", "re")) {
-        if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) {
-            resident = 0;
-        }
-        std::fclose(file);
-    }
-    return resident * sysconf(_SC_PAGESIZE);
 }
 
 }  // namespace mantissa

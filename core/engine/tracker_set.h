@@ -35,7 +35,4 @@ class TrackerSet {
     std::int64_t m_last_ns = 0;
 };
 
-/// Resident memory of this process; 0 where /proc doesn't tell.
-[[nodiscard]] std::int64_t process_memory_bytes();
-
 }  // namespace mantissa

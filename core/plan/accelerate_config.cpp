@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/paths.h"
+#include "plan/accelerate_places.h"
 #include "plan/accelerate_words.h"
 #include "plan/nearest.h"
 #include "plan/plan_fields.h"
@@ -343,19 +344,19 @@ std::filesystem::path accelerate_config_folder(const EnvironmentLookup& environm
     return root / "huggingface" / "accelerate";
 }
 
+std::filesystem::path default_accelerate_config_file(const EnvironmentLookup& environment) {
+    std::error_code ignored;
+    for (const char* name : {"default_config.yaml", "default_config.json"}) {
+        auto candidate = accelerate_config_folder(environment) / name;
+        if (std::filesystem::exists(candidate, ignored)) return candidate;
+    }
+    return {};
+}
+
 Result<PlanLayer> accelerate_config_layer(const std::optional<std::filesystem::path>& explicit_file,
                                           const EnvironmentLookup& environment) {
-    std::filesystem::path file;
-    if (explicit_file) {
-        file = *explicit_file;
-    } else {
-        std::error_code ignored;
-        for (const char* name : {"default_config.yaml", "default_config.json"}) {
-            const auto candidate = accelerate_config_folder(environment) / name;
-            if (file.empty() && std::filesystem::exists(candidate, ignored)) file = candidate;
-        }
-        if (file.empty()) return PlanLayer{ValueSource::Config, {}, {}};
-    }
+    const auto file = explicit_file ? *explicit_file : default_accelerate_config_file(environment);
+    if (!explicit_file && file.empty()) return PlanLayer{ValueSource::Config, {}, {}};
     auto text = read_file(file, size_limit);
     if (!text) return text.error();
     return accelerate_config_text(*text, file.string());

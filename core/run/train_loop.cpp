@@ -2,12 +2,12 @@
 
 #include <numeric>
 
-#include "base/clock.h"
 #include "base/numbers.h"
 #include "data/tensor_hash.h"
 #include "engine/engine_error.h"
 #include "plan/resume_check.h"
 #include "plan/resume_rule.h"
+#include "engine/step_row.h"
 #include "record/meta_keys.h"
 #include "record/resume_record.h"
 #include "run/take_up.h"
@@ -23,19 +23,8 @@ std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
 }
 
 StepRow row_of(const StepOutcome& outcome) {
-    const StepFacts& facts = outcome.facts;
-    StepRow row;
-    row.step = facts.step;
+    StepRow row = step_row(outcome.facts);
     row.epoch = outcome.epoch;
-    row.time_ns = now_ns();
-    row.loss = facts.loss;
-    row.learning_rate = facts.learning_rate;
-    row.grad_norm = facts.grad_norm;
-    row.loss_scale = facts.loss_scale;
-    row.growth_tracker = facts.growth_tracker;
-    row.skipped = facts.skipped;
-    row.nonfinite_loss = facts.nonfinite_loss;
-    row.nonfinite_grads = facts.nonfinite_grads;
     row.samples = outcome.samples;
     row.data_ns = outcome.data_ns;
     row.step_ns = outcome.step_ns;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "base/process_memory.h"
 #include "devices/cpu_facts.h"
 #include "devices/memory_meter.h"
 #include "devices/nvidia_driver.h"
