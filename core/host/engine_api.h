@@ -2,19 +2,23 @@
 // What the engine module (torch side, a shared module loaded on demand) offers, seen from the torch-free side. The module exports
 //   extern "C" const mantissa::EngineApi* mantissa_engine_api();
 // Both sides are built together: `abi` must equal `engine_abi`, else the module is refused with both texts.
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "host/run_control.h"
 #include "plan/run_plan.h"
+#include "record/replay_report.h"
 #include "record/reports.h"
 #include "record/run_folder.h"
 #include "record/run_recorder.h"
 
 namespace mantissa {
 
-inline constexpr const char* engine_abi = "mantissa-engine-1";
+inline constexpr const char* engine_abi = "mantissa-engine-2";
 
 struct RunSession {
     RunFolder folder;
@@ -29,6 +33,36 @@ struct RunEnd {
     std::string reason;
 };
 
+/// One replay, in a process of its own: the run's state is taken up (or its seed), it goes forward to `step` and does that step.
+struct ReplayRequest {
+    std::filesystem::path run;    // its folder: the plan and the record that the replay is compared with
+    RunPlan plan;                 // the run's own, with the variant's one change; mixed_precision is the variant's mode
+    std::filesystem::path state;  // a checkpoint folder; empty: from the seed
+    std::int64_t step = 0;        // the step that is looked at
+    std::optional<std::int64_t> change_from;  // from this step on the change holds (half_rate); empty: from `step`
+    bool watch_ops = false;       // level 3 at `step`: births and the ops around them
+    std::string watch_place;      // its largest value is read in every step on the way ("gate.mul"); empty: none
+    bool previous_batch = false;  // the batch of step − 1 instead of its own
+    std::optional<double> loss_scale;  // at `step` and from there on fixed (scale_1)
+    std::int64_t later_steps = 0;      // further steps
+    VariantReport variant;             // id, mode, island of the answer
+};
+
+struct ReplayAnswer {
+    VariantReport variant;
+    Reproduced reproduced = Reproduced::No;  // of an unchanged replay: the record of all steps up to `step`
+    std::string reproduced_reason;
+    std::optional<BirthReport> birth;
+    std::vector<OpReading> ops;
+    double limit = 0;
+    std::vector<StepValue> producer_largest;
+    std::int64_t start_step = 0;
+};
+nlohmann::json to_json(const ReplayRequest& request);
+Result<ReplayRequest> replay_request_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const ReplayAnswer& answer);
+Result<ReplayAnswer> replay_answer_from_json(const nlohmann::json& json);
+
 struct EngineApi {
     const char* abi;
     const char* torch_version;
@@ -41,6 +75,8 @@ struct EngineApi {
     Result<ProbeReport> (*probe)();
     /// Versions and numeric settings for `mantissa env` and environment.json, as a JSON text.
     Result<std::string> (*environment)(const RunPlan& plan);
+    /// Never writes into the run's folder. A step that refuses (rule 12) is an answer, not an error.
+    Result<ReplayAnswer> (*replay)(const ReplayRequest& request);
 };
 
 }  // namespace mantissa

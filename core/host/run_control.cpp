@@ -6,13 +6,16 @@
 namespace mantissa {
 
 namespace {
-constexpr std::array<std::pair<ControlCommand, const char*>, 6> command_names{{
+constexpr std::array<std::pair<ControlCommand, const char*>, 9> command_names{{
     {ControlCommand::Pause, "pause"},
     {ControlCommand::Resume, "resume"},
     {ControlCommand::Step, "step"},
     {ControlCommand::Checkpoint, "checkpoint"},
     {ControlCommand::Stop, "stop"},
     {ControlCommand::Interrupt, "interrupt"},
+    {ControlCommand::Watch0, "watch0"},
+    {ControlCommand::Watch1, "watch1"},
+    {ControlCommand::Watch2, "watch2"},
 }};
 }  // namespace
 
@@ -54,6 +57,15 @@ void RunControl::post(ControlCommand command) {
                 break;
             case ControlCommand::Interrupt:
                 m_interrupt = true;
+                break;
+            case ControlCommand::Watch0:
+                m_watch_level = 0;
+                break;
+            case ControlCommand::Watch1:
+                m_watch_level = 1;
+                break;
+            case ControlCommand::Watch2:
+                m_watch_level = 2;
                 break;
         }
     }
@@ -98,6 +110,11 @@ RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>
 bool RunControl::take_checkpoint_request() {
     const std::lock_guard lock(m_mutex);
     return std::exchange(m_checkpoint, false);
+}
+
+std::optional<int> RunControl::watch_level() const {
+    const std::lock_guard lock(m_mutex);
+    return m_watch_level;
 }
 
 bool RunControl::is_ending() const {

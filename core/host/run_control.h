@@ -11,7 +11,7 @@
 
 namespace mantissa {
 
-enum class ControlCommand { Pause, Resume, Step, Checkpoint, Stop, Interrupt };
+enum class ControlCommand { Pause, Resume, Step, Checkpoint, Stop, Interrupt, Watch0, Watch1, Watch2 };
 [[nodiscard]] const char* to_string(ControlCommand command);  // "pause" ...
 [[nodiscard]] std::optional<ControlCommand> parse_control_command(std::string_view text);
 
@@ -30,6 +30,8 @@ class RunControl {
                       const std::function<void()>& on_checkpoint = {});
     /// True once for a checkpoint that was asked for since the last edge (while the run waited for its turn).
     [[nodiscard]] bool take_checkpoint_request();
+    /// The level of watching that was last asked for (Watch0 …); empty: the plan's.
+    [[nodiscard]] std::optional<int> watch_level() const;
     /// True once a stop or an interrupt was posted (for long evaluations and waits for a turn).
     [[nodiscard]] bool is_ending() const;
     /// True while the next step edge would wait.
@@ -52,6 +54,7 @@ class RunControl {
     bool m_paused = false;
     std::int64_t m_single_steps = 0;
     bool m_stop = false, m_interrupt = false, m_checkpoint = false;
+    std::optional<int> m_watch_level;
     std::function<void(bool)> m_wait_hook;
 };
 

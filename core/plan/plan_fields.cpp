@@ -183,8 +183,16 @@ void add_numbers(std::vector<PlanField>& fields) {
     fields.push_back(CHOICE(batch_norm_on_skip, "running statistics after a skipped step"));
     fields.push_back(CHOICE(short_window, "weight of a short last accumulation window"));
     fields.push_back(CHOICE(compat, "accelerate: repeat upstream to the bit"));
-    fields.push_back(WHOLE(observe.level, 0, 3, "how closely tensors are watched"));
-    fields.push_back(WHOLE(observe.every_steps, 1, many, "steps between two looks"));
+    fields.push_back(WHOLE(observe.level, 0, 2, "tensor records: 0 none, 1 every observe.every_steps, 2 every step"));
+    fields.push_back(WHOLE(observe.every_steps, 1, many, "steps between two tensor records (level 1)"));
+    fields.push_back(WHOLE(observe.local_error_every, 0, many, "steps between two comparisons with fp32; 0 = never"));
+    fields.push_back(SWITCH(observe.keep_states, "keep two states in memory, so that a bad step can be replayed"));
+    fields.push_back(WHOLE(observe.keep_states_every, 1, many, "steps between the kept states"));
+    fields.push_back(WHOLE(observe.keep_states_mib, 0, 1e9, "largest size of the kept states, in MiB"));
+    fields.push_back(make(AT(observe.alarms), "observe.alarms", FieldKind::TextList,
+                          "\"off\", or rules with another threshold, length or action than the default"));
+    fields.push_back(WHOLE(repetitions.control, 0, 20, "runs of the control with another batch order (compare)"));
+    fields.push_back(WHOLE(repetitions.rounding, 0, 20, "runs of the control nudged by one last bit (compare)"));
     fields.push_back(
         WHOLE(checkpoint.every, 0, many, "steps between checkpoints; 0 = none on the way"));
     fields.push_back(SWITCH(checkpoint.at_end, "keep the end state: weights to save, a run to go on from"));

@@ -16,7 +16,7 @@ enum class Change { Free, Told, Refused };
 constexpr std::array<std::string_view, 18> free_fields{
     "name",           "modes",          "mixed_precision",  "device",
     "launch.scope",   "launch.order",   "training.epochs",  "training.max_steps",
-    "allow_emulated", "on_nonfinite",   "observe.level",    "observe.every_steps",
+    "allow_emulated", "on_nonfinite",   "observe.",         "repetitions.",
     "evaluation.",    "checkpoint.",    "dataset.name",     "dataset.file",
     "model.file",     "training.scheduler.total_steps"};
 constexpr std::array<std::string_view, 9> told_fields{

@@ -115,9 +115,21 @@ enum class ShortWindow { RightSized, Upstream };
 enum class Compat { None, Accelerate };
 
 struct ObservePlan {
-    std::int64_t level = 0;  // 0 always; 1, 2, 3 refused as not built yet
+    std::int64_t level = 1;  // 0 largest values of every step; 1 tensor records every `every_steps`; 2 every step
     std::int64_t every_steps = 50;
+    std::int64_t local_error_every = 0;   // steps between two comparisons with fp32 on the same batch; 0 = never
+    bool keep_states = true;              // two states in memory, so that a faulty step can be done again
+    std::int64_t keep_states_every = 50;  // steps between them
+    std::int64_t keep_states_mib = 4096;  // both together; a model above it is not kept, which is told
+    std::vector<std::string> alarms;      // judge/alarms.h: "off", or "rule threshold=… steps=… action=…" for what differs from the defaults
     bool operator==(const ObservePlan&) const = default;
+};
+
+/// More runs of the control in a comparison, so that its own spread is known.
+struct RepetitionPlan {
+    std::int64_t control = 0;   // replicas with another batch order: the band that differences are judged by
+    std::int64_t rounding = 0;  // replicas nudged by one last bit: shown as a thin line, never used for a verdict
+    bool operator==(const RepetitionPlan&) const = default;
 };
 
 struct CheckpointPlan {
@@ -147,6 +159,7 @@ struct RunPlan {
     ShortWindow short_window = ShortWindow::RightSized;
     Compat compat = Compat::None;
     ObservePlan observe;
+    RepetitionPlan repetitions;
     CheckpointPlan checkpoint;
     bool operator==(const RunPlan&) const = default;
 };

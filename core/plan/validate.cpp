@@ -156,10 +156,10 @@ void check_built(const RunPlan& plan, Issues& issues) {
     if (plan.evaluation.metric == "mae" || plan.evaluation.metric == "perplexity")
         issues.not_built("evaluation.metric", "use accuracy or loss");
     if (plan.cpu_half == CpuHalf::Fast) issues.not_built("cpu_half", "use torch");
-    if (plan.observe.level > 0)
-        issues.not_built("observe.level", "use 0: loss, norm, scale, skips and memory of every step");
-    if (plan.observe.every_steps != ObservePlan{}.every_steps)
-        issues.not_built("observe.every_steps", "it belongs to observe.level 1; leave it at 50");
+    if (plan.repetitions.control > 0) issues.not_built("repetitions.control", "use 0");
+    if (plan.repetitions.rounding > 0) issues.not_built("repetitions.rounding", "use 0");
+    if (!plan.observe.alarms.empty()) issues.not_built("observe.alarms", "leave it empty");
+    if (plan.observe.local_error_every > 0) issues.not_built("observe.local_error_every", "use 0");
 }
 
 // A name stands in tables, in a terminal and in the report: one line, and not a page.

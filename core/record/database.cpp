@@ -51,6 +51,10 @@ void Statement::bind(int index, std::string_view text) {
                         SQLITE_UTF8);
 }
 
+void Statement::bind_blob(int index, std::string_view bytes) {
+    sqlite3_bind_blob64(m_statement, index + 1, bytes.data() ? bytes.data() : "", bytes.size(), SQLITE_TRANSIENT);
+}
+
 void Statement::bind_static(int index, const char* text) {
     sqlite3_bind_text(m_statement, index + 1, text, -1, SQLITE_STATIC);
 }
@@ -93,6 +97,12 @@ std::string Statement::text(int column) const {
     if (!bytes) return {};
     return {reinterpret_cast<const char*>(bytes),
             static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column))};
+}
+
+std::string Statement::blob(int column) const {
+    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(m_statement, column));
+    if (!bytes) return {};
+    return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column))};
 }
 
 Result<Database> Database::open(const std::string& name, int flags, const std::filesystem::path& path) {

@@ -29,11 +29,13 @@ class Statement {
     void bind(int index, const std::optional<double>& value);
     void bind(int index, const std::optional<std::int64_t>& value);
     void bind(int index, std::string_view text);    // copied by SQLite
+    void bind_blob(int index, std::string_view bytes);  // copied by SQLite
     void bind_static(int index, const char* text);  // must outlive the step
     /// SQLITE_ROW, SQLITE_DONE or an error code. After an insert: reset() before the next bind.
     int step();
     void reset();
 
+    [[nodiscard]] bool is_prepared() const { return m_statement != nullptr; }
     [[nodiscard]] std::int64_t integer(int column) const;
     [[nodiscard]] bool is_null(int column) const;
     /// NULL or a text other than 'NaN' gives NaN.
@@ -41,6 +43,7 @@ class Statement {
     [[nodiscard]] std::optional<double> optional_real(int column) const;
     [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;
     [[nodiscard]] std::string text(int column) const;
+    [[nodiscard]] std::string blob(int column) const;
 
   private:
     friend class Database;

@@ -48,6 +48,9 @@ inline constexpr const char* checkpoint = "checkpoint";              // the last
 inline constexpr const char* checkpoint_error = "checkpoint_error";  // why the last attempt to save failed; "" when it did not
 inline constexpr const char* checkpoint_ns = "checkpoint_ns";        // wall clock of the last attempt to save
 
+// Names that blobs of numbers go by.
+inline constexpr const char* parameters = "parameters";  // JSON list, in the order of ExtremesRow's values
+
 // Written at the end.
 inline constexpr const char* final_scale = "final_scale";  // loss scale after the last attempt (steps.loss_scale is before it)
 

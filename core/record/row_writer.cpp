@@ -2,11 +2,14 @@
 
 #include <array>
 
+#include "record/extremes.h"
+
 namespace mantissa::db {
 
 std::size_t RowBatch::size() const {
     return steps.size() + micro_batches.size() + evaluations.size() + memory.size() + op_dtypes.size() +
-           incidents.size() + states.size() + meta.size();
+           incidents.size() + tensor_stats.size() + extremes.size() + local_errors.size() + alarms.size() + states.size() +
+           meta.size();
 }
 
 void RowBatch::clear() {
@@ -16,6 +19,10 @@ void RowBatch::clear() {
     memory.clear();
     op_dtypes.clear();
     incidents.clear();
+    tensor_stats.clear();
+    extremes.clear();
+    local_errors.clear();
+    alarms.clear();
     states.clear();
     meta.clear();
 }
@@ -31,7 +38,7 @@ Result<void> RowWriter::prepare_all() {
         Statement* statement;
         const char* sql;
     };
-    const std::array<Entry, 10> entries{{
+    const std::array<Entry, 14> entries{{
         {&m_begin, "BEGIN IMMEDIATE"},
         {&m_commit, "COMMIT"},
         {&m_steps,
@@ -45,7 +52,14 @@ Result<void> RowWriter::prepare_all() {
          "INSERT INTO evaluations(step, split, metric, value, precision, samples) VALUES(?,?,?,?,?,?)"},
         {&m_memory, "INSERT INTO memory(step, part, bytes) VALUES(?,?,?)"},
         {&m_op_dtypes,
-         "INSERT INTO op_dtypes(step, phase, op, dtype, calls, multiply_adds) VALUES(?,?,?,?,?,?)"},
+         "INSERT INTO op_dtypes(step, phase, op, dtype, calls, multiply_adds, casts, cast_bytes) VALUES(?,?,?,?,?,?,?,?)"},
+        {&m_tensor_stats,
+         "INSERT INTO tensor_stats(step, tensor, role, dtype, elements, nan, pos_inf, neg_inf, zero, negative, subnormal, largest,"
+         " smallest_nonzero, mean, mean_abs, rms, unmoved, exponents) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+        {&m_extremes, "INSERT INTO extremes(first_step, steps, \"values\") VALUES(?,?,?)"},
+        {&m_local_errors,
+         "INSERT INTO local_errors(step, tensor, role, dtype, sqnr_db, relative_error) VALUES(?,?,?,?,?,?)"},
+        {&m_alarms, "INSERT INTO alarms(step, rule, severity, tensor, value, threshold, action) VALUES(?,?,?,?,?,?,?)"},
         {&m_incidents,
          "INSERT INTO incidents(id, step, phase, kind, severity, module, op, tensor, detail) "
          "VALUES(?,?,?,?,?,?,?,?,?)"},
@@ -137,13 +151,35 @@ Result<void> RowWriter::write_rows(const RowBatch& batch) {
     }
     for (const OpDtypeRow& row : batch.op_dtypes) {
         bind_all(m_op_dtypes, row.step, view(row.phase), view(row.op), view(row.dtype), row.calls,
-                 row.multiply_adds);
+                 row.multiply_adds, row.casts, row.cast_bytes);
         if (auto done = run(m_op_dtypes); !done) return done;
     }
     for (const IncidentRow& row : batch.incidents) {
         bind_all(m_incidents, row.id, row.step, view(row.phase), view(row.kind), view(row.severity),
                  view(row.module), view(row.op), view(row.tensor), view(row.detail_json));
         if (auto done = run(m_incidents); !done) return done;
+    }
+    for (const TensorStatRow& row : batch.tensor_stats) {
+        bind_all(m_tensor_stats, row.step, view(row.tensor), std::string_view(to_string(row.role)), view(row.dtype), row.elements,
+                 row.nan, row.pos_inf, row.neg_inf, row.zero, row.negative, row.subnormal, row.largest, row.smallest_nonzero,
+                 row.mean, row.mean_abs, row.rms, row.unmoved);
+        m_tensor_stats.bind_blob(17, row.exponents);
+        if (auto done = run(m_tensor_stats); !done) return done;
+    }
+    for (const ExtremesRow& row : batch.extremes) {
+        bind_all(m_extremes, row.first_step, row.steps);
+        m_extremes.bind_blob(2, extremes_to_blob(row));
+        if (auto done = run(m_extremes); !done) return done;
+    }
+    for (const LocalErrorRow& row : batch.local_errors) {
+        bind_all(m_local_errors, row.step, view(row.tensor), std::string_view(to_string(row.role)), view(row.dtype), row.sqnr_db,
+                 row.relative_error);
+        if (auto done = run(m_local_errors); !done) return done;
+    }
+    for (const AlarmRow& row : batch.alarms) {
+        bind_all(m_alarms, row.step, view(row.rule), view(row.severity), view(row.tensor), row.value, row.threshold,
+                 view(row.action));
+        if (auto done = run(m_alarms); !done) return done;
     }
     for (const StateRow& row : batch.states) {
         bind_all(m_states, row.time_ns, std::string_view(to_string(row.state)), view(row.reason));

@@ -18,6 +18,10 @@ struct RowBatch {
     std::vector<MemoryRow> memory;
     std::vector<OpDtypeRow> op_dtypes;
     std::vector<IncidentRow> incidents;
+    std::vector<TensorStatRow> tensor_stats;
+    std::vector<ExtremesRow> extremes;
+    std::vector<LocalErrorRow> local_errors;
+    std::vector<AlarmRow> alarms;
     std::vector<StateRow> states;
     std::vector<std::pair<std::string, std::string>> meta;
 
@@ -40,7 +44,8 @@ class RowWriter {
     void bind(const StepRow& row);
 
     Database* m_database;
-    Statement m_begin, m_commit, m_steps, m_micro_batches, m_evaluations, m_memory, m_op_dtypes, m_incidents,
+    Statement m_begin, m_commit, m_steps, m_micro_batches, m_evaluations, m_memory, m_op_dtypes, m_incidents, m_tensor_stats,
+        m_extremes, m_local_errors, m_alarms,
         m_states, m_meta;
 };
 

@@ -19,7 +19,28 @@ constexpr std::array<std::pair<RunState, const char*>, 10> run_state_names{{
     {RunState::Lost, "lost"},
 }};
 
+constexpr std::array<std::pair<TensorRole, const char*>, 4> tensor_role_names{{
+    {TensorRole::Weight, "weight"},
+    {TensorRole::Gradient, "gradient"},
+    {TensorRole::Update, "update"},
+    {TensorRole::Output, "output"},
+}};
+
 }  // namespace
+
+const char* to_string(TensorRole role) {
+    for (const auto& [value, text] : tensor_role_names) {
+        if (value == role) return text;
+    }
+    return "";
+}
+
+std::optional<TensorRole> parse_tensor_role(std::string_view text) {
+    for (const auto& [value, name] : tensor_role_names) {
+        if (text == name) return value;
+    }
+    return std::nullopt;
+}
 
 const char* to_string(SkipKind kind) {
     switch (kind) {

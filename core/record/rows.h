@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mantissa {
 
@@ -66,6 +67,8 @@ struct OpDtypeRow {
     std::string dtype;  // of the result: float32 float16 bfloat16 ...
     std::int64_t calls = 0;
     std::int64_t multiply_adds = 0;
+    std::int64_t casts = 0;       // of the calls, those that changed a floating-point dtype
+    std::int64_t cast_bytes = 0;  // of their results
 };
 
 struct IncidentRow {
@@ -76,6 +79,55 @@ struct IncidentRow {
     std::string severity;  // ok note warning error
     std::string module, op, tensor;
     std::string detail_json = "{}";
+};
+
+enum class TensorRole { Weight, Gradient, Update, Output };
+[[nodiscard]] const char* to_string(TensorRole role);  // "weight" ...
+[[nodiscard]] std::optional<TensorRole> parse_tensor_role(std::string_view text);
+
+/// One tensor at one step: of levels 1 and 2. Gradients are unscaled. The six-way counts of a tensor are negative, zero,
+/// elements − all others, neg_inf, pos_inf, nan.
+struct TensorStatRow {
+    std::int64_t step = 0;
+    std::string tensor;  // parameter ("hidden.weight"), or place of an output ("gate.mul", "hidden")
+    TensorRole role = TensorRole::Weight;
+    std::string dtype;
+    std::int64_t elements = 0, nan = 0, pos_inf = 0, neg_inf = 0, zero = 0;
+    std::int64_t negative = 0;   // finite and below zero
+    std::int64_t subnormal = 0;  // in the tensor's own dtype
+    double largest = 0;          // finite magnitude
+    double smallest_nonzero = 0;
+    double mean = 0, mean_abs = 0, rms = 0;  // of the finite values
+    std::optional<double> unmoved;  // of role update: share of weights with a gradient other than 0 that the update left as they were
+    std::string exponents;          // ExponentHistogram::to_blob(); RunReader::read_new leaves it empty
+};
+
+/// Level 0, of every run: per parameter, over a window of steps (record/extremes.h says how windows grow).
+struct ExtremesRow {
+    std::int64_t first_step = 0, steps = 1;
+    std::vector<float> gradient;   // largest finite magnitude of the unscaled gradient, in the order of meta::parameters
+    std::vector<float> parameter;  // after the update
+    std::vector<std::uint32_t> nonfinite;  // gradient elements, summed over the window (saturating)
+};
+
+/// The same batch and weights in fp32 beside the run's mode.
+struct LocalErrorRow {
+    std::int64_t step = 0;
+    std::string tensor;
+    TensorRole role = TensorRole::Output;  // or Gradient
+    std::string dtype;
+    double sqnr_db = 0;         // 10·log10(Σ x² / Σ (x − y)²), x in fp32; +Inf: no difference
+    double relative_error = 0;  // ‖x − y‖ / ‖x‖
+};
+
+/// A rule of the plan's alarms that fired (judge/alarms.h has the rules).
+struct AlarmRow {
+    std::int64_t step = 0;
+    std::string rule;      // headroom flush_share skip_streak scale_floor vanishing_gradient dead_layer update_share
+    std::string severity;  // note warning error
+    std::string tensor;    // may be empty
+    double value = 0, threshold = 0;
+    std::string action;  // what was done: mark pause stop checkpoint watch
 };
 
 struct StateRow {

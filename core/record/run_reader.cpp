@@ -1,11 +1,13 @@
 #include "record/run_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "record/database.h"
+#include "record/extremes.h"
 #include "record/read_only_database.h"
 #include "record/run_folder.h"
 
@@ -49,7 +51,37 @@ MemoryRow memory_from(const db::Statement& s) {
 }
 
 OpDtypeRow op_dtype_from(const db::Statement& s) {
-    return {s.integer(1), s.text(2), s.text(3), s.text(4), s.integer(5), s.integer(6)};
+    return {s.integer(1), s.text(2), s.text(3), s.text(4), s.integer(5), s.integer(6), s.integer(7), s.integer(8)};
+}
+
+TensorStatRow tensor_stat_from(const db::Statement& s) {
+    TensorStatRow row;
+    row.step = s.integer(1);
+    row.tensor = s.text(2);
+    row.role = parse_tensor_role(s.text(3)).value_or(TensorRole::Output);
+    row.dtype = s.text(4);
+    row.elements = s.integer(5);
+    row.nan = s.integer(6);
+    row.pos_inf = s.integer(7);
+    row.neg_inf = s.integer(8);
+    row.zero = s.integer(9);
+    row.negative = s.integer(10);
+    row.subnormal = s.integer(11);
+    row.largest = s.real(12);
+    row.smallest_nonzero = s.real(13);
+    row.mean = s.real(14);
+    row.mean_abs = s.real(15);
+    row.rms = s.real(16);
+    row.unmoved = s.optional_real(17);
+    return row;
+}
+
+LocalErrorRow local_error_from(const db::Statement& s) {
+    return {s.integer(1), s.text(2), parse_tensor_role(s.text(3)).value_or(TensorRole::Output), s.text(4), s.real(5), s.real(6)};
+}
+
+AlarmRow alarm_from(const db::Statement& s) {
+    return {s.integer(1), s.text(2), s.text(3), s.text(4), s.real(5), s.real(6), s.text(7)};
 }
 
 IncidentRow incident_from(const db::Statement& s) {
@@ -74,6 +106,7 @@ struct Follower {
     template <typename Row>
     Result<void> read(db::Database& database, std::vector<Row>& rows, Row (*make)(const db::Statement&),
                       std::int64_t limit) {
+        if (!statement.is_prepared()) return {};  // a table that this recording hasn't
         statement.bind(0, last);
         statement.bind(1, limit);
         int code = SQLITE_ROW;
@@ -97,7 +130,8 @@ constexpr std::int64_t all_rows = std::numeric_limits<std::int64_t>::max();
 
 bool RunRows::empty() const {
     return steps.empty() && micro_batches.empty() && evaluations.empty() && memory.empty() &&
-           op_dtypes.empty() && incidents.empty() && states.empty();
+           op_dtypes.empty() && incidents.empty() && tensor_stats.empty() && local_errors.empty() && alarms.empty() &&
+           states.empty();
 }
 
 struct RunReader::Impl {
@@ -121,16 +155,33 @@ struct RunReader::Impl {
     Follower memory{"SELECT rowid, step, part, bytes FROM memory WHERE rowid > ?1 ORDER BY rowid LIMIT ?2",
                     {}};
     Follower op_dtypes{
-        "SELECT rowid, step, phase, op, dtype, calls, multiply_adds FROM op_dtypes WHERE rowid > ?1"
+        "SELECT rowid, step, phase, op, dtype, calls, multiply_adds, casts, cast_bytes FROM op_dtypes WHERE rowid > ?1"
         " ORDER BY rowid LIMIT ?2",
         {}};
     Follower incidents{
         "SELECT id, step, phase, kind, severity, module, op, tensor, detail FROM incidents WHERE id > ?1"
         " ORDER BY id LIMIT ?2",
         {}};
+    Follower tensor_stats{
+        "SELECT rowid, step, tensor, role, dtype, elements, nan, pos_inf, neg_inf, zero, negative, subnormal, largest,"
+        " smallest_nonzero, mean, mean_abs, rms, unmoved FROM tensor_stats WHERE rowid > ?1 ORDER BY rowid LIMIT ?2",
+        {}};
+    Follower local_errors{
+        "SELECT rowid, step, tensor, role, dtype, sqnr_db, relative_error FROM local_errors WHERE rowid > ?1"
+        " ORDER BY rowid LIMIT ?2",
+        {}};
+    Follower alarms{
+        "SELECT rowid, step, rule, severity, tensor, value, threshold, action FROM alarms WHERE rowid > ?1"
+        " ORDER BY rowid LIMIT ?2",
+        {}};
     Follower states{
         "SELECT rowid, time_ns, state, reason FROM states WHERE rowid > ?1 ORDER BY rowid LIMIT ?2", {}};
 
+    bool is_old = false;  // version 1: no tables of tensors
+
+    [[nodiscard]] std::array<Follower*, 10> tables() {
+        return {&steps, &micro_batches, &evaluations, &memory, &op_dtypes, &incidents, &tensor_stats, &local_errors, &alarms, &states};
+    }
     Result<void> prepare();
     Result<void> refresh();
     Result<void> read_tables(RunRows& rows, std::int64_t limit);
@@ -151,7 +202,15 @@ Result<void> RunReader::Impl::prepare() {
         !done) {
         return done;
     }
-    for (Follower* table : {&steps, &micro_batches, &evaluations, &memory, &op_dtypes, &incidents, &states}) {
+    const auto version = source.database().single_integer("PRAGMA user_version");
+    if (!version) return version.error();
+    is_old = *version < 2;
+    if (is_old) {
+        op_dtypes.sql = "SELECT rowid, step, phase, op, dtype, calls, multiply_adds, 0, 0 FROM op_dtypes WHERE rowid > ?1"
+                        " ORDER BY rowid LIMIT ?2";
+    }
+    for (Follower* table : tables()) {
+        if (is_old && (table == &tensor_stats || table == &local_errors || table == &alarms)) continue;
         if (auto done = prepare_one(table->statement, table->sql); !done) return done;
     }
     return {};
@@ -161,7 +220,7 @@ Result<void> RunReader::Impl::prepare() {
 Result<void> RunReader::Impl::refresh() {
     if (!source.is_outdated()) return {};
     for (db::Statement* statement : {&begin, &commit, &last_state}) *statement = db::Statement{};
-    for (Follower* table : {&steps, &micro_batches, &evaluations, &memory, &op_dtypes, &incidents, &states}) {
+    for (Follower* table : tables()) {
         table->statement = db::Statement{};
     }
     auto opened = db::ReadOnlyDatabase::open(folder.database());
@@ -180,6 +239,9 @@ Result<void> RunReader::Impl::read_tables(RunRows& rows, std::int64_t limit) {
     if (auto done = memory.read(database, rows.memory, memory_from, all_rows); !done) return done;
     if (auto done = op_dtypes.read(database, rows.op_dtypes, op_dtype_from, all_rows); !done) return done;
     if (auto done = incidents.read(database, rows.incidents, incident_from, all_rows); !done) return done;
+    if (auto done = tensor_stats.read(database, rows.tensor_stats, tensor_stat_from, all_rows); !done) return done;
+    if (auto done = local_errors.read(database, rows.local_errors, local_error_from, all_rows); !done) return done;
+    if (auto done = alarms.read(database, rows.alarms, alarm_from, all_rows); !done) return done;
     return states.read(database, rows.states, state_from, all_rows);
 }
 
@@ -220,6 +282,46 @@ Result<RunRows> RunReader::read_new(std::int64_t limit) {
     m_impl->commit.step();
     m_impl->commit.reset();
     if (!read) return read.error();
+    return rows;
+}
+
+Result<std::vector<TensorStatRow>> RunReader::tensor_stats(TensorRole role, const std::string& tensor, std::int64_t from_step) {
+    std::vector<TensorStatRow> rows;
+    if (auto done = m_impl->refresh(); !done) return done.error();
+    if (m_impl->is_old) return rows;
+    auto statement = m_impl->source.database().prepare(
+        "SELECT rowid, step, tensor, role, dtype, elements, nan, pos_inf, neg_inf, zero, negative, subnormal, largest,"
+        " smallest_nonzero, mean, mean_abs, rms, unmoved, exponents FROM tensor_stats"
+        " WHERE role = ?1 AND (?2 = '' OR tensor = ?2) AND step >= ?3 ORDER BY step, rowid");
+    if (!statement) return statement.error();
+    statement->bind_static(0, to_string(role));
+    statement->bind(1, std::string_view(tensor));
+    statement->bind(2, from_step);
+    int code = SQLITE_ROW;
+    while ((code = statement->step()) == SQLITE_ROW) {
+        rows.push_back(tensor_stat_from(*statement));
+        rows.back().exponents = statement->blob(18);
+    }
+    if (code != SQLITE_DONE) return m_impl->source.database().last_error("reading");
+    return rows;
+}
+
+Result<std::vector<ExtremesRow>> RunReader::extremes() {
+    std::vector<ExtremesRow> rows;
+    if (auto done = m_impl->refresh(); !done) return done.error();
+    if (m_impl->is_old) return rows;
+    auto statement =
+        m_impl->source.database().prepare("SELECT first_step, steps, \"values\" FROM extremes ORDER BY first_step");
+    if (!statement) return statement.error();
+    int code = SQLITE_ROW;
+    while ((code = statement->step()) == SQLITE_ROW) {
+        ExtremesRow row;
+        row.first_step = statement->integer(0);
+        row.steps = statement->integer(1);
+        if (auto read = extremes_from_blob(statement->blob(2), row); !read) return read.error();
+        rows.push_back(std::move(row));
+    }
+    if (code != SQLITE_DONE) return m_impl->source.database().last_error("reading");
     return rows;
 }
 

@@ -20,6 +20,9 @@ struct RunRows {  // what is new
     std::vector<MemoryRow> memory;
     std::vector<OpDtypeRow> op_dtypes;
     std::vector<IncidentRow> incidents;
+    std::vector<TensorStatRow> tensor_stats;  // without their histograms
+    std::vector<LocalErrorRow> local_errors;
+    std::vector<AlarmRow> alarms;
     std::vector<StateRow> states;
     [[nodiscard]] bool empty() const;
 };
@@ -32,6 +35,10 @@ class RunReader {
 
     /// Rows since the last call (all rows at the first), at most `limit` steps.
     Result<RunRows> read_new(std::int64_t limit = 200'000);
+    /// Records with their histograms, in the order of steps: of all tensors of a role, or of one. `from_step`: earlier ones are left out.
+    Result<std::vector<TensorStatRow>> tensor_stats(TensorRole role, const std::string& tensor = {}, std::int64_t from_step = 0);
+    /// Level 0 over the whole run, in the order of steps; names are in meta::parameters (a JSON list).
+    Result<std::vector<ExtremesRow>> extremes();
     Result<std::map<std::string, std::string>> meta();
     /// Last state row; a run without an end state whose lock is free is Lost.
     Result<StateRow> state();

@@ -1,7 +1,11 @@
 #include "record/run_recorder.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -227,6 +231,18 @@ void RunRecorder::op_dtypes(OpDtypeRow row) {
 void RunRecorder::incident(IncidentRow row) {
     m_impl->push(&db::RowBatch::incidents, std::move(row));
 }
+void RunRecorder::tensor_stat(TensorStatRow row) {
+    m_impl->push(&db::RowBatch::tensor_stats, std::move(row));
+}
+void RunRecorder::extremes(ExtremesRow row) {
+    m_impl->push(&db::RowBatch::extremes, std::move(row));
+}
+void RunRecorder::local_error(LocalErrorRow row) {
+    m_impl->push(&db::RowBatch::local_errors, std::move(row));
+}
+void RunRecorder::alarm(AlarmRow row) {
+    m_impl->push(&db::RowBatch::alarms, std::move(row));
+}
 void RunRecorder::state(RunState state, std::string reason) {
     m_impl->push(&db::RowBatch::states, StateRow{now_ns(), state, std::move(reason)});
 }
@@ -241,6 +257,22 @@ Result<void> RunRecorder::flush() {
     m_impl->progress.wait(lock, [&] { return m_impl->flushes_done >= mine; });
     if (m_impl->all_saved) return {};
     return *m_impl->error;
+}
+
+Result<void> RunRecorder::sync() {
+    if (auto done = flush(); !done) return done;
+    // The log holds what was committed; SQLite itself syncs it only when it is moved into the database (synchronous=NORMAL).
+    for (const char* suffix : {"", "-wal"}) {
+        const std::string path = m_impl->path.string() + suffix;
+        const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (descriptor < 0) continue;  // no log: everything is in the database
+        const int failed = ::fsync(descriptor) == 0 ? 0 : errno;
+        ::close(descriptor);
+        if (failed != 0) {
+            return Error{ErrorCode::InputOutput, path + " could not be synced: " + std::generic_category().message(failed), ""};
+        }
+    }
+    return {};
 }
 
 std::optional<Error> RunRecorder::error() const {

@@ -27,10 +27,16 @@ class RunRecorder {
     void memory(MemoryRow row);
     void op_dtypes(OpDtypeRow row);
     void incident(IncidentRow row);
+    void tensor_stat(TensorStatRow row);
+    void extremes(ExtremesRow row);
+    void local_error(LocalErrorRow row);
+    void alarm(AlarmRow row);
     void state(RunState state, std::string reason = {});
     void meta(std::string key, std::string value);
 
     Result<void> flush();
+    /// flush(), and all of it on the disk: what is told before a run stops must survive the machine.
+    Result<void> sync();
     [[nodiscard]] std::optional<Error> error() const;
 
   private:

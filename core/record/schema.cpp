@@ -22,16 +22,38 @@ CREATE TABLE evaluations(
 CREATE TABLE memory(step INTEGER NOT NULL, part TEXT NOT NULL, bytes INTEGER);
 CREATE TABLE tensor_stats(
     step INTEGER NOT NULL, tensor TEXT NOT NULL, role TEXT NOT NULL, dtype TEXT NOT NULL,
-    elements INTEGER, nan INTEGER, pos_inf INTEGER, neg_inf INTEGER, zero INTEGER, subnormal INTEGER,
-    largest REAL, smallest_nonzero REAL, mean REAL, mean_abs REAL, rms REAL, exponents BLOB);
+    elements INTEGER, nan INTEGER, pos_inf INTEGER, neg_inf INTEGER, zero INTEGER, negative INTEGER, subnormal INTEGER,
+    largest REAL, smallest_nonzero REAL, mean REAL, mean_abs REAL, rms REAL, unmoved REAL, exponents BLOB);
 CREATE TABLE op_dtypes(
-    step INTEGER NOT NULL, phase TEXT NOT NULL, op TEXT NOT NULL, dtype TEXT NOT NULL, calls INTEGER, multiply_adds INTEGER);
+    step INTEGER NOT NULL, phase TEXT NOT NULL, op TEXT NOT NULL, dtype TEXT NOT NULL, calls INTEGER, multiply_adds INTEGER,
+    casts INTEGER, cast_bytes INTEGER);
+CREATE TABLE extremes(first_step INTEGER NOT NULL, steps INTEGER NOT NULL, "values" BLOB NOT NULL);
+CREATE TABLE local_errors(
+    step INTEGER NOT NULL, tensor TEXT NOT NULL, role TEXT NOT NULL, dtype TEXT NOT NULL, sqnr_db REAL, relative_error REAL);
+CREATE TABLE alarms(
+    step INTEGER NOT NULL, rule TEXT NOT NULL, severity TEXT NOT NULL, tensor TEXT NOT NULL, value REAL, threshold REAL,
+    action TEXT NOT NULL);
 CREATE TABLE incidents(
     id INTEGER PRIMARY KEY, step INTEGER NOT NULL, phase TEXT NOT NULL, kind TEXT NOT NULL, severity TEXT NOT NULL,
     module TEXT NOT NULL, op TEXT NOT NULL, tensor TEXT NOT NULL, detail TEXT NOT NULL);
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 )";
-static_assert(schema_version == 1, "the tables above end with their version");
+
+// Version 1 knew neither casts nor what tensors are watched for.
+constexpr const char* from_version_1 = R"(
+ALTER TABLE tensor_stats ADD COLUMN negative INTEGER;
+ALTER TABLE tensor_stats ADD COLUMN unmoved REAL;
+ALTER TABLE op_dtypes ADD COLUMN casts INTEGER;
+ALTER TABLE op_dtypes ADD COLUMN cast_bytes INTEGER;
+CREATE TABLE extremes(first_step INTEGER NOT NULL, steps INTEGER NOT NULL, "values" BLOB NOT NULL);
+CREATE TABLE local_errors(
+    step INTEGER NOT NULL, tensor TEXT NOT NULL, role TEXT NOT NULL, dtype TEXT NOT NULL, sqnr_db REAL, relative_error REAL);
+CREATE TABLE alarms(
+    step INTEGER NOT NULL, rule TEXT NOT NULL, severity TEXT NOT NULL, tensor TEXT NOT NULL, value REAL, threshold REAL,
+    action TEXT NOT NULL);
+PRAGMA user_version = 2;
+)";
+static_assert(schema_version == 2, "the tables above end with their version");
 
 Error newer_version(std::int64_t found, const std::filesystem::path& path) {
     return {ErrorCode::InputOutput,
@@ -53,8 +75,8 @@ Result<void> prepare_for_writing(Database& database, const std::filesystem::path
     // Another writer may have made the tables between the look above and the lock.
     const auto again = database.single_integer("PRAGMA user_version");
     if (!again) return again.error();
-    if (*again == 0) {
-        if (auto made = database.execute(tables); !made) {
+    if (*again < schema_version) {
+        if (auto made = database.execute(*again == 0 ? tables : from_version_1); !made) {
             database.try_execute("ROLLBACK");
             return made;
         }

@@ -6,7 +6,7 @@
 
 namespace mantissa::db {
 
-inline constexpr std::int64_t schema_version = 1;
+inline constexpr std::int64_t schema_version = 2;
 
 /// Writer's side: pragmas (WAL, synchronous=NORMAL), tables if they aren't there, version check.
 Result<void> prepare_for_writing(Database& database, const std::filesystem::path& path);

@@ -111,12 +111,17 @@ Result<std::string> environment(const RunPlan& plan) {
     return guarded([&]() -> Result<std::string> { return environment_of(plan).dump(1); });
 }
 
+Result<ReplayAnswer> replay(const ReplayRequest& request) {
+    static_cast<void>(request);
+    return Error{ErrorCode::NotBuilt, "a replay is not built yet", ""};
+}
+
 }  // namespace
 }  // namespace mantissa
 
 extern "C" __attribute__((visibility("default"))) const mantissa::EngineApi* mantissa_engine_api() {
     static const mantissa::EngineApi api{mantissa::engine_abi,  TORCH_VERSION,   mantissa::run,
                                          mantissa::choose_mode, mantissa::trial, mantissa::probe,
-                                         mantissa::environment};
+                                         mantissa::environment, mantissa::replay};
     return &api;
 }

@@ -36,11 +36,13 @@ nlohmann::json detail_of(const OutputReading& reading, Precision mode, std::opti
 
 }  // namespace
 
-IncidentReporter::IncidentReporter(RunParts& parts, const RunPlan& plan, RunRecorder& recorder)
+IncidentReporter::IncidentReporter(RunParts& parts, const RunPlan& plan, RunSession& session, const IncidentSources& sources)
     : m_parts(parts),
       m_plan(plan),
       m_on_nonfinite(accelerator_options(plan).on_nonfinite),
-      m_recorder(recorder) {}
+      m_recorder(session.recorder),
+      m_folder(session.folder),
+      m_sources(sources) {}
 
 IncidentReporter::Look IncidentReporter::look_again(const Batch& batch) {
     const torch::NoGradGuard no_grad;

@@ -11,16 +11,17 @@
 #include "numerics/output_meter.h"
 #include "plan/run_plan.h"
 #include "record/run_recorder.h"
+#include "run/loop_watch.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
 
 namespace mantissa {
 
-class IncidentReporter : public BeforeUpdate {
+class IncidentReporter {
   public:
-    IncidentReporter(RunParts& parts, const RunPlan& plan, RunRecorder& recorder);
+    IncidentReporter(RunParts& parts, const RunPlan& plan, RunSession& session, const IncidentSources& sources);
 
-    void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) override;
+    void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss);
     /// Hidden overflows, gradients that went bad alone, a collapsed scale, poisoned weights.
     void after_step(const StepOutcome& outcome, const std::vector<Batch>& micro_batches);
 
@@ -54,6 +55,8 @@ class IncidentReporter : public BeforeUpdate {
     const RunPlan& m_plan;
     OnNonfinite m_on_nonfinite;  // as `compat` resolves it
     RunRecorder& m_recorder;
+    RunFolder m_folder;
+    const IncidentSources& m_sources;
     std::set<std::string> m_seen;  // kind (a scale's with its severity) + place
     std::string m_last_place;
     int m_looks_left = 8, m_hidden_looks_left = 4;

@@ -15,6 +15,7 @@ StepOutcome StepRunner::run(OpCounter* counter, const std::function<std::int64_t
     m_losses.clear();
     // Gradients live until here, so that memory at the end of a step counts them.
     m_parts.optimizer.zero_grad();
+    m_outputs = m_watcher == nullptr ? nullptr : m_watcher->outputs(m_step);
     std::int64_t data_ns = 0;
     const std::int64_t start = monotonic_ns();
     do {
@@ -45,7 +46,9 @@ Batch StepRunner::next_batch(StepOutcome& outcome) {
     return std::move(*batch);
 }
 
-torch::Tensor StepRunner::forward(const Batch& batch) {
+torch::Tensor StepRunner::forward(const Batch& batch, OutputWatch* outputs) {
+    std::optional<WatchScope> watch;
+    if (outputs != nullptr) watch.emplace(*outputs);
     const AutocastScope autocast = m_parts.accelerator.autocast();
     return m_parts.loss(m_parts.model(batch.features), batch.labels);
 }
@@ -59,7 +62,7 @@ void StepRunner::micro_batch(const Batch& batch, OpCounter* counter, StepOutcome
         counter->set_phase(OpPhase::Forward);
         counter->resume();
     }
-    const torch::Tensor loss = forward(batch);
+    const torch::Tensor loss = forward(batch, m_outputs);
     if (measured) outcome.saved_for_backward_bytes = current_bytes() - before;
     if (counter != nullptr) counter->set_phase(OpPhase::Backward);
     m_losses.push_back(loss.detach());
@@ -69,6 +72,7 @@ void StepRunner::micro_batch(const Batch& batch, OpCounter* counter, StepOutcome
 
 void StepRunner::look_before_update() {
     if (m_watcher == nullptr) return;
+    m_watcher->before_update(m_step, m_batches);
     for (std::size_t i = 0; i < m_losses.size(); ++i) {
         const double loss = m_losses[i].item<double>();
         if (!std::isfinite(loss)) return m_watcher->nonfinite_loss(m_step, m_batches, loss);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/engine_error.h"
+#include "models/module_scope.h"
 #include "numerics/op_counter.h"
 #include "plan/run_plan.h"
 #include "run/run_parts.h"
@@ -27,6 +28,10 @@ class BeforeUpdate {
   public:
     virtual ~BeforeUpdate() = default;
     virtual void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) = 0;
+    /// After all backward passes of every attempt, before anything else looks: gradients are scaled and not clipped.
+    virtual void before_update(std::int64_t /*step*/, const std::vector<Batch>& /*micro_batches*/) {}
+    /// Sees the outputs of the forward passes of this attempt; null: nobody does.
+    virtual OutputWatch* outputs(std::int64_t /*step*/) { return nullptr; }
 };
 
 class StepRunner {
@@ -45,7 +50,7 @@ class StepRunner {
 
   private:
     [[nodiscard]] Batch next_batch(StepOutcome& outcome);
-    [[nodiscard]] torch::Tensor forward(const Batch& batch);
+    [[nodiscard]] torch::Tensor forward(const Batch& batch, OutputWatch* outputs);
     void micro_batch(const Batch& batch, OpCounter* counter, StepOutcome& outcome,
                      const std::function<std::int64_t()>& current_bytes);
     void look_before_update();
@@ -57,6 +62,7 @@ class StepRunner {
     std::vector<torch::Tensor> m_parameters;
     std::vector<Batch> m_batches;
     std::vector<torch::Tensor> m_losses;  // detached, of this attempt
+    OutputWatch* m_outputs = nullptr;  // of this attempt
     std::int64_t m_step = 0;
     bool m_is_in_pass = false;
 };

@@ -39,8 +39,9 @@ TrainLoop::TrainLoop(const RunPlan& plan, RunParts& parts, RunSession& session, 
       m_session(session),
       m_memory(memory),
       m_on_nonfinite(accelerator_options(plan).on_nonfinite),
-      m_incidents(parts, plan, session.recorder),
-      m_runner(parts, plan.training, &m_incidents),
+      m_watches(make_watches({plan, parts, session, m_incident_sources})),
+      m_incidents(parts, plan, session, m_incident_sources),
+      m_runner(parts, plan.training, this),
       m_evaluator(parts, plan),
       m_checkpoints(plan, parts, session) {
     m_state.data_hash = parts.hashes.data;
@@ -69,9 +70,11 @@ Result<RunEnd> TrainLoop::run() {
     while (!end && m_state.step < m_parts.planned_steps) {
         if ((end = step_edge())) break;
         if (const auto error = m_session.recorder.error()) return *error;
+        for (const auto& watch : m_watches) watch->before_step(m_state.step);
         const StepOutcome outcome = attempt();
         record(outcome);
         m_incidents.after_step(outcome, m_runner.last_batches());
+        for (const auto& watch : m_watches) watch->after_step(outcome, m_runner.last_batches());
         ++m_state.step;
         if (outcome.refusal && (end = after_refusal(*outcome.refusal))) break;
         if (m_evaluator.is_due(m_state.step)) evaluate(&m_session.control);
@@ -79,6 +82,23 @@ Result<RunEnd> TrainLoop::run() {
     }
     if (const auto error = m_session.recorder.error()) return *error;
     return finish(end.value_or(RunEnd{RunState::Finished, ""}));
+}
+
+void TrainLoop::nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) {
+    m_incidents.nonfinite_loss(step, micro_batches, loss);
+}
+
+void TrainLoop::before_update(std::int64_t step, const std::vector<Batch>& micro_batches) {
+    for (const auto& watch : m_watches) watch->before_update(step, micro_batches);
+}
+
+OutputWatch* TrainLoop::outputs(std::int64_t step) {
+    std::vector<OutputWatch*> interested;
+    for (const auto& watch : m_watches) {
+        if (OutputWatch* one = watch->outputs(step)) interested.push_back(one);
+    }
+    if (interested.empty()) return nullptr;
+    return &m_outputs.emplace(std::move(interested));
 }
 
 std::optional<RunEnd> TrainLoop::step_edge() {
@@ -189,6 +209,7 @@ RunEnd TrainLoop::finish(RunEnd end) {
     // A run that was stopped is meant to go on one day, whatever the plan says of its end.
     const bool is_wanted = is_stopped || (m_plan.checkpoint.at_end && !is_interrupted);
     if (is_wanted && m_state.step > m_first_step) save();
+    for (const auto& watch : m_watches) watch->at_end();
     if (const auto scale = m_parts.accelerator.loss_scale_state()) {
         m_session.recorder.meta(meta::final_scale, to_text(scale->scale));
     }

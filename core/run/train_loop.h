@@ -10,13 +10,15 @@
 #include "run/evaluator.h"
 #include "run/incident_reporter.h"
 #include "run/loop_state.h"
+#include "run/loop_watch.h"
+#include "run/output_fan.h"
 #include "run/run_checkpoints.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
 
 namespace mantissa {
 
-class TrainLoop {
+class TrainLoop : private BeforeUpdate {
   public:
     TrainLoop(const RunPlan& plan, RunParts& parts, RunSession& session, MemoryMeter& memory);
 
@@ -27,6 +29,9 @@ class TrainLoop {
     Result<RunEnd> run();
 
   private:
+    void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) override;
+    void before_update(std::int64_t step, const std::vector<Batch>& micro_batches) override;
+    OutputWatch* outputs(std::int64_t step) override;
     [[nodiscard]] std::optional<RunEnd> step_edge();
     [[nodiscard]] StepOutcome attempt();
     void record(const StepOutcome& outcome);
@@ -42,6 +47,9 @@ class TrainLoop {
     MemoryMeter& m_memory;
     HostMemory m_host_memory;
     OnNonfinite m_on_nonfinite;
+    IncidentSources m_incident_sources;
+    std::vector<std::unique_ptr<LoopWatch>> m_watches;
+    std::optional<OutputFan> m_outputs;  // of the step that runs
     IncidentReporter m_incidents;
     StepRunner m_runner;
     Evaluator m_evaluator;

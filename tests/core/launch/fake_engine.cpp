@@ -171,6 +171,6 @@ Result<std::string> environment(const RunPlan&) {
 
 extern "C" const mantissa::EngineApi* mantissa_engine_api() {
     static const mantissa::EngineApi api{FAKE_ABI, FAKE_TORCH, &run,        &choose_precision,
-                                         &trial,   &probe,     &environment};
+                                         &trial,   &probe,     &environment, nullptr};
     return &api;
 }

@@ -125,7 +125,7 @@ TEST(PlanJson, EveryFieldSurvivesTheRoundTrip) {
                     if (choice != field.get(changed)) value = choice;
                 break;
             case FieldKind::Integer:
-                value = field.path == "observe.level" ? 3 : 7;
+                value = field.path == "observe.level" ? 2 : 7;
                 break;
             case FieldKind::Number:
                 value = field.limits.maximum <= 1 ? 0.4321 : 1.2345678901234567;

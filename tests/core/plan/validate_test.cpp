@@ -100,14 +100,11 @@ TEST(Validate, ANameIsOneShortLine) {
 TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
     for (const char* text :
          {R"({"launch": {"scope": "ranks"}})", R"({"launch": {"scope": "join"}})",
-          R"({"launch": {"processes": 2}})", R"({"observe": {"level": 1}})",
-          R"({"observe": {"every_steps": 10}})", R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
+          R"({"launch": {"processes": 2}})", R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
           R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})"})
         EXPECT_EQ(code(text), ErrorCode::NotBuilt) << text;
     EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks"}})"),
               "launch.scope is ranks: not built yet — use process or thread");
-    EXPECT_EQ(verdict(R"({"observe": {"level": 2}})"),
-              "observe.level is 2: not built yet — use 0: loss, norm, scale, skips and memory of every step");
 }
 
 TEST(Validate, CheckpointsAreKeptAtLeastInPairs) {
@@ -131,11 +128,11 @@ TEST(Validate, CheckpointsAreKeptAtLeastInPairs) {
 
 TEST(Validate, AllIssuesAreListedForTheWindow) {
     const auto read =
-        read_plan_json(R"({"model": {"name": "linear", "hidden": 3}, "observe": {"level": 1}})");
+        read_plan_json(R"({"model": {"name": "linear", "hidden": 3}, "cpu_half": "fast"})");
     const auto issues = find_plan_issues(read->plan);
     ASSERT_EQ(issues.size(), 2u);
     EXPECT_EQ(issues[0].path, "model.hidden");
-    EXPECT_EQ(issues[1].path, "observe.level");
+    EXPECT_EQ(issues[1].path, "cpu_half");
 }
 
 TEST(PlannedSteps, ShortBatchesAndWindowsCount) {

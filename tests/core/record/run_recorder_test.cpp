@@ -65,9 +65,9 @@ TEST(RunRecorderTest, ANewerRecordingIsRefusedWithBothVersions) {
     OtherConnection(folder.path()).run("PRAGMA user_version = 7");
     const auto recorder = RunRecorder::open(folder.path());
     ASSERT_FALSE(recorder);
-    EXPECT_THAT(recorder.error().message, HasSubstr("has recording format 7, this program reads up to 1"));
+    EXPECT_THAT(recorder.error().message, HasSubstr("has recording format 7, this program reads up to 2"));
     EXPECT_THAT(RunReader::open(folder.path()).error().message,
-                HasSubstr("has recording format 7, this program reads up to 1"));
+                HasSubstr("has recording format 7, this program reads up to 2"));
 }
 
 TEST(RunRecorderTest, AFileThatIsNoRecordingIsRefused) {

@@ -90,9 +90,8 @@ TEST(CliPlanErrors, FieldsOfTheDesignThatAreNotBuiltAreRefused) {
     expect_refused(home, {"train", "digits-mlp", "--num_processes", "2"}, 2,
                    "mantissa: --num_processes: launch.processes is 2: not built yet\n          several "
                    "processes can't train together yet; use 1\n");
-    expect_refused(home, {"train", "digits-mlp", "--set", "observe.level=1"}, 2,
-                   "mantissa: --set: observe.level is 1: not built yet\n          use 0: loss, norm, scale, "
-                   "skips and memory of every step\n");
+    expect_refused(home, {"train", "digits-mlp", "--set", "cpu_half=fast"}, 2,
+                   "mantissa: --set: cpu_half is fast: not built yet\n          use torch\n");
     expect_refused(home, {"train", "digits-mlp", "--model", "net.pt", "--trust"}, 2,
                    "mantissa: --model: model.file is net.pt: not built yet\n          name a model of the "
                    "catalogue: mlp, cnn, linear, squares, gated\n");
