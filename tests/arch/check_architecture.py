@@ -9,6 +9,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 LIMIT = 400
 WATCHED = {"main_window": 250, "train_loop": 250, "accelerator": 250}
 TORCH_HEADERS_LIMIT = 25
+PAGES = {"numerics": "numerics_page", "replay": "replay_page"}  # folders of ui/ whose part has another name
 
 
 def declared_parts(path):
@@ -35,7 +36,7 @@ def owner(path, source):
     if pieces[0] == "core" and len(pieces) > 2:
         return pieces[1]
     if pieces[0] == "ui" and len(pieces) > 2:
-        return pieces[1]
+        return PAGES.get(pieces[1], pieces[1])
     return None
 
 
@@ -64,6 +65,7 @@ def main():
                 if where.startswith("ui/") or (part is not None and part not in TORCH_SIDE):
                     faults.append(f"{where}: is not on the torch side, but includes {included}")
             target = included.split("/")[1] if first == "ui" and included.count("/") > 1 else first
+            target = PAGES.get(target, target) if first == "ui" else target
             is_part_header = target in parts and (source / "core" / included).exists() or first == "ui" and target in parts
             if part in parts and is_part_header and target != part and target not in reachable(part, parts):
                 faults.append(f"{where}: includes {included}, but part '{part}' doesn't use '{target}'")
