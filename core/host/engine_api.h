@@ -45,12 +45,14 @@ struct ReplayRequest {
     bool previous_batch = false;  // the batch of step − 1 instead of its own
     std::optional<double> loss_scale;  // at `step` and from there on fixed (scale_1)
     std::int64_t later_steps = 0;      // further steps
+    std::filesystem::path keep_state;  // a new folder, outside the run's, for the state at the start of `step`: another mode begins there
     VariantReport variant;             // id, mode, island of the answer
 };
 
 struct ReplayAnswer {
     VariantReport variant;
-    Reproduced reproduced = Reproduced::No;  // of an unchanged replay: the record of all steps up to `step`
+    /// Of the record of all steps before the change; of an unchanged replay those up to `step`.
+    Reproduced reproduced = Reproduced::No;
     std::string reproduced_reason;
     std::optional<BirthReport> birth;
     std::vector<OpReading> ops;

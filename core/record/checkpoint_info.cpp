@@ -114,6 +114,12 @@ std::int64_t bytes_in(const fs::path& folder) {
 
 }  // namespace
 
+// RUN/checkpoints/checkpoint_<n>, or a state that an incident keeps: RUN/incidents/step_<n>/state_<m>.
+fs::path CheckpointInfo::run() const {
+    const fs::path above = path.parent_path().parent_path();
+    return above.filename() == "incidents" ? above.parent_path() : above;
+}
+
 Result<CheckpointInfo> read_checkpoint_info(const fs::path& checkpoint) {
     std::error_code failed;
     if (!fs::is_directory(checkpoint, failed))

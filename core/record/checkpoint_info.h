@@ -30,7 +30,7 @@ struct CheckpointInfo {
     [[nodiscard]] std::filesystem::path plan() const { return path / "plan.json"; }
     [[nodiscard]] std::filesystem::path weights() const { return path / "model.safetensors"; }
     /// The folder of the run that wrote it.
-    [[nodiscard]] std::filesystem::path run() const { return path.parent_path().parent_path(); }
+    [[nodiscard]] std::filesystem::path run() const;
     [[nodiscard]] bool is_of_a_run() const { return !model.empty(); }
 };
 

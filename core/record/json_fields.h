@@ -1,7 +1,7 @@
 #pragma once
 // Reads fields of a JSON object into values. A missing field keeps the value that is there (older files), an
-// unknown one is ignored (newer files), a wrong type is an error that names the field. Internal to
-// core/record.
+// unknown one is ignored (newer files), a wrong type is an error that names the field. For core/record and
+// core/host.
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -63,6 +63,8 @@ json optional_json(const std::optional<T>& value) {
     return value ? json(*value) : json(nullptr);
 }
 
+json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
 TensorReading reading_from(Fields& fields) {
     TensorReading reading;
     fields.read("name", reading.name);
@@ -114,6 +116,7 @@ VariantReport variant_from(Fields& fields) {
     fields.read("id", variant.id);
     fields.read("mode", variant.mode);
     fields.read("island", variant.island);
+    fields.read("settings", variant.settings);
     fields.read("from_step", variant.from_step);
     fields.read("state", variant.state);
     fields.read("reason", variant.reason);
@@ -192,6 +195,10 @@ json to_json(const VariantReport& variant) {
     return {{"id", variant.id},
             {"mode", to_string(variant.mode)},
             {"island", variant.island},
+            {"settings", variant.settings},
+            {"change", variant.change()},
+            {"this_step", text_or_null(variant.this_step_text())},
+            {"later", text_or_null(variant.later_text())},
             {"from_step", variant.from_step},
             {"state", variant.state},
             {"reason", variant.reason},

@@ -40,6 +40,24 @@ std::string OpReading::place() const { return place_name(module, op); }
 
 std::string BirthReport::place() const { return tensor.empty() ? producer.place() : tensor; }
 
+std::string VariantReport::change() const {
+    std::string text = id;
+    if (!island.empty()) text += " " + island;
+    for (const std::string& setting : settings) text += " " + setting;
+    return text;
+}
+
+std::string VariantReport::this_step_text() const {
+    if (!this_step_finite) return "";
+    if (*this_step_finite) return "finite";
+    return value.empty() ? "not finite" : value;
+}
+
+std::string VariantReport::later_text() const {
+    if (later_bad_at) return "bad after " + std::to_string(*later_bad_at);
+    return holds() ? "holds" : "";
+}
+
 const char* to_string(Reproduced reproduced) {
     switch (reproduced) {
         case Reproduced::Bits:

@@ -92,6 +92,7 @@ struct VariantReport {
     std::string id;        // as_was no scale_1 bf16 island previous_batch half_rate; custom: "what if" of a person
     Precision mode = Precision::No;
     std::string island;    // of id island: what is kept in fp32
+    std::vector<std::string> settings;  // of id custom: "training.optimizer.learning_rate=0.0001"
     std::int64_t from_step = 0;  // the first step that it changes (half_rate begins earlier)
     std::string state = "waiting";  // waiting running done failed left_out
     std::string reason;             // of failed and left_out: a sentence
@@ -103,6 +104,9 @@ struct VariantReport {
     std::optional<std::int64_t> later_bad_at;  // so many steps on it went bad
     std::optional<double> loss, later_loss;    // of the step; mean of the last five later ones
     double seconds = 0;
+    [[nodiscard]] std::string change() const;          // "island gate.mul", "custom training.…=0.0001", else its id
+    [[nodiscard]] std::string this_step_text() const;  // "finite", else the value; "" before it is known
+    [[nodiscard]] std::string later_text() const;      // "holds", "bad after 4"; "" when no further step was tried
     /// Finite here and for all further steps that were tried (at least one).
     [[nodiscard]] bool holds() const { return this_step_finite.value_or(false) && later_steps > 0 && !later_bad_at; }
     bool operator==(const VariantReport&) const = default;
