@@ -285,18 +285,20 @@ Result<RunRows> RunReader::read_new(std::int64_t limit) {
     return rows;
 }
 
-Result<std::vector<TensorStatRow>> RunReader::tensor_stats(TensorRole role, const std::string& tensor, std::int64_t from_step) {
+Result<std::vector<TensorStatRow>> RunReader::tensor_stats(TensorRole role, const std::string& tensor, std::int64_t from_step,
+                                                           std::int64_t to_step) {
     std::vector<TensorStatRow> rows;
     if (auto done = m_impl->refresh(); !done) return done.error();
     if (m_impl->is_old) return rows;
     auto statement = m_impl->source.database().prepare(
         "SELECT rowid, step, tensor, role, dtype, elements, nan, pos_inf, neg_inf, zero, negative, subnormal, largest,"
         " smallest_nonzero, mean, mean_abs, rms, unmoved, exponents FROM tensor_stats"
-        " WHERE role = ?1 AND (?2 = '' OR tensor = ?2) AND step >= ?3 ORDER BY step, rowid");
+        " WHERE role = ?1 AND (?2 = '' OR tensor = ?2) AND step BETWEEN ?3 AND ?4 ORDER BY step, rowid");
     if (!statement) return statement.error();
     statement->bind_static(0, to_string(role));
     statement->bind(1, std::string_view(tensor));
     statement->bind(2, from_step);
+    statement->bind(3, to_step);
     int code = SQLITE_ROW;
     while ((code = statement->step()) == SQLITE_ROW) {
         rows.push_back(tensor_stat_from(*statement));

@@ -3,6 +3,7 @@
 // returns what is new since its last call.
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,8 +36,9 @@ class RunReader {
 
     /// Rows since the last call (all rows at the first), at most `limit` steps.
     Result<RunRows> read_new(std::int64_t limit = 200'000);
-    /// Records with their histograms, in the order of steps: of all tensors of a role, or of one. `from_step`: earlier ones are left out.
-    Result<std::vector<TensorStatRow>> tensor_stats(TensorRole role, const std::string& tensor = {}, std::int64_t from_step = 0);
+    /// Records with their histograms, in the order of steps: of all tensors of a role, or of one; those of [from_step, to_step].
+    Result<std::vector<TensorStatRow>> tensor_stats(TensorRole role, const std::string& tensor = {}, std::int64_t from_step = 0,
+                                                    std::int64_t to_step = std::numeric_limits<std::int64_t>::max());
     /// Level 0 over the whole run, in the order of steps; names are in meta::parameters (a JSON list).
     Result<std::vector<ExtremesRow>> extremes();
     Result<std::map<std::string, std::string>> meta();
