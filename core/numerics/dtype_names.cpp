@@ -24,6 +24,10 @@ const char* dtype_name(at::ScalarType type) {
             return "int64";
         case at::kBool:
             return "bool";
+        case at::kFloat8_e4m3fn:
+            return "float8_e4m3fn";
+        case at::kFloat8_e5m2:
+            return "float8_e5m2";
         case at::kComplexFloat:
             return "complex64";
         case at::kComplexDouble:

@@ -1,7 +1,5 @@
 #include "run/birth_search.h"
 
-#include "models/module_scope.h"
-
 namespace mantissa {
 namespace {
 
@@ -24,19 +22,17 @@ class BuffersBack {
 
 }  // namespace
 
-std::optional<Birth> find_birth(RunParts& parts, const TrainingPlan& plan, const Batch& batch) {
+std::optional<BirthReport> find_birth(RunParts& parts, const TrainingPlan& plan, const Batch& batch) {
     Model& model = parts.bare_model();
     const BuffersBack buffers(model);
     BirthFinder finder;
     finder.name_tensors_of(model);
     finder.name(batch.features, "features", "data");
-    finder.set_place([] { return ModuleScope::current(); });
     torch::Tensor loss;
     {
         const AutocastScope autocast = parts.accelerator.autocast();
         const torch::Tensor output = to_fp32_output(model.forward(batch.features));
         finder.set_phase("loss");
-        finder.set_place([] { return std::string("loss"); });
         loss = parts.loss(output, batch.labels);
     }
     if (auto cause = finder.cause_of(loss)) return cause;

@@ -9,6 +9,6 @@
 namespace mantissa {
 
 /// Without a loss scale, so that what it finds isn't a scale that is too large. Empty: nothing bad came up this time.
-[[nodiscard]] std::optional<Birth> find_birth(RunParts& parts, const TrainingPlan& plan, const Batch& batch);
+[[nodiscard]] std::optional<BirthReport> find_birth(RunParts& parts, const TrainingPlan& plan, const Batch& batch);
 
 }  // namespace mantissa

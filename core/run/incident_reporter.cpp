@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "engine/gradients.h"
 #include "models/module_scope.h"
+#include "numerics/tensor_reading.h"
 #include "run/birth_search.h"
 #include "run/meter_watch.h"
 
@@ -145,14 +146,17 @@ void IncidentReporter::look_at_skip(const StepFacts& facts, const std::vector<Ba
     }
 }
 
-void IncidentReporter::report_birth(IncidentRow row, const Birth& birth) {
-    nlohmann::json detail{{"result", number_to_json(birth.result)}, {"dtype", birth.dtype}, {"kernel", birth.kernel}};
+void IncidentReporter::report_birth(IncidentRow row, const BirthReport& birth) {
+    const OpReading& producer = birth.producer;
+    nlohmann::json detail{{"result", number_to_json(worst_of(producer.result))},
+                          {"dtype", producer.result.dtype},
+                          {"kernel", producer.kernel}};
     detail["operands"] = nlohmann::json::array();
-    for (const double operand : birth.operands) detail["operands"].push_back(number_to_json(operand));
-    row.phase = birth.phase;
+    for (const TensorReading& operand : producer.operands) detail["operands"].push_back(number_to_json(worst_of(operand)));
+    row.phase = producer.phase;
     row.kind = birth.code;
-    row.module = birth.module;
-    row.op = birth.op;
+    row.module = producer.module;
+    row.op = producer.op;
     if (!birth.tensor.empty()) row.tensor = birth.tensor;
     row.detail_json = detail.dump();
     m_last_place = birth.place();

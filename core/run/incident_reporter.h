@@ -44,7 +44,7 @@ class IncidentReporter {
                         std::optional<double> loss);
     void report_loss_op(std::int64_t step, const torch::Tensor& output, const Batch& batch, double loss);
     void look_at_skip(const StepFacts& facts, const std::vector<Batch>& micro_batches);
-    void report_birth(IncidentRow row, const Birth& birth);
+    void report_birth(IncidentRow row, const BirthReport& birth);
     void report_gradient(const StepOutcome& outcome, const Batch& batch);
     void report_poisoned(std::int64_t step);
     void report_alarm(const StepFacts& facts);
