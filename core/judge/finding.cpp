@@ -6,7 +6,8 @@ namespace mantissa {
 namespace {
 
 std::string part_key(const Verdict& verdict, const std::string& part) {
-    std::string key = "verdicts." + verdict.code + "." + part;
+    const auto told_by = verdict.values.find("told_by");
+    std::string key = (told_by == verdict.values.end() ? "verdicts" : told_by->second) + "." + verdict.code + "." + part;
     const auto variant = verdict.values.find(part);
     return variant == verdict.values.end() ? key : key + "." + variant->second;
 }

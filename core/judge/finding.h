@@ -19,7 +19,7 @@ struct Fact {
 
 /// The text of a verdict is two sentences: verdicts.<code>.what[.<variant>] and
 /// verdicts.<code>.next[.<variant>]. The variants travel in the values `what` and `next`, so that a reader of
-/// the record can fill it again in another language.
+/// the record can fill it again in another language. A value `told_by` names another file than verdicts.
 struct Finding {
     std::string code, severity, mode;
     TextValues values;
