@@ -17,6 +17,21 @@
     </message>
 </context>
 <context>
+    <name>mantissa::ui::FirstComparison</name>
+    <message>
+        <source>This installation has no recorded sample.</source>
+        <translation>此安装不含已录制的示例。</translation>
+    </message>
+    <message>
+        <source>The engine is still being built; your comparison starts by itself.</source>
+        <translation>引擎仍在编译，完成后会自动开始所选的对照。</translation>
+    </message>
+    <message>
+        <source>The engine is still being built; the button waits for it.</source>
+        <translation>引擎仍在编译，按钮会等它完成。</translation>
+    </message>
+</context>
+<context>
     <name>MachineLine</name>
     <message>
         <source>%1 emulated</source>
@@ -1146,18 +1161,6 @@
 </context>
 <context>
     <name>mantissa::ui::MainWindow</name>
-    <message>
-        <source>This installation has no recorded sample.</source>
-        <translation>此安装不含已录制的示例。</translation>
-    </message>
-    <message>
-        <source>The engine is still being built; your comparison starts by itself.</source>
-        <translation>引擎仍在编译，完成后会自动开始所选的对照。</translation>
-    </message>
-    <message>
-        <source>The engine is still being built; the button waits for it.</source>
-        <translation>引擎仍在编译，按钮会等它完成。</translation>
-    </message>
     <message>
         <source>Runs</source>
         <translation>运行记录</translation>

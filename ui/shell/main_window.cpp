@@ -10,6 +10,7 @@
 #include "ui/setup/setup_page.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/dialogs.h"
+#include "ui/shell/first_comparison.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/live_host.h"
 #include "ui/shell/main_frame.h"
@@ -31,6 +32,7 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     m_frame = new MainFrame(theme, m_catalog, this);
     setCentralWidget(m_frame);
     m_palette = new CommandPalette(m_catalog, m_frame);
+    m_first = new FirstComparison(m_frame->sample(), *m_live, *m_setup, m_frame);
     m_frame->addPage(QStringLiteral("setup"), m_setup);
     m_frame->addPage(QStringLiteral("live"), m_live);
     m_frame->addPage(QStringLiteral("runs"), m_runs);
@@ -64,15 +66,11 @@ void MainWindow::connectPages() {
     connect(m_live, &LiveHost::titleChanged, this, &MainWindow::refreshTitle);
     connect(m_live, &LiveHost::failed, this, &MainWindow::say);
     connect(m_live, &LiveHost::setUpRequested, this, [this] { showPage(QStringLiteral("setup")); });
-    connect(m_live, &LiveHost::sampleRequested, this, &MainWindow::showSample);
     connect(m_runs, &RunsPage::openRequested, this, [this](const auto& folder) { openFolder(folder); });
     connect(m_runs, &RunsPage::message, this, &MainWindow::say);
     connect(m_runs, &RunsPage::workersChanged, &m_frame->strip(), &StatusStrip::setWorkers);
-    connect(&m_frame->sample(), &SampleBanner::tryHere, this, &MainWindow::trySample);
-    connect(&m_frame->sample(), &SampleBanner::dismissed, this, [this] {
-        m_frame->sample().hide();
-        showPage(QStringLiteral("setup"));
-    });
+    connect(m_first, &FirstComparison::pageWanted, this, &MainWindow::showPage);
+    connect(m_first, &FirstComparison::message, this, &MainWindow::say);
 }
 
 void MainWindow::bind(const char* action, std::function<void()> todo) {
@@ -131,15 +129,6 @@ void MainWindow::openFolder(const std::filesystem::path& folder) {
     showPage(QStringLiteral("live"));
 }
 
-void MainWindow::showSample() {
-    if (const auto sample = sampleFolder()) {
-        m_live->openSample(*sample);
-        showPage(QStringLiteral("live"));
-    } else {
-        say(tr("This installation has no recorded sample."));
-    }
-}
-
 Result<void> MainWindow::follow(const WindowOptions& options) {
     MachineSources sources = planSourcesOfMachine();
     const std::string plan = options.plan.empty() ? "digits-cnn" : options.plan;
@@ -157,36 +146,15 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
         m_live->open(options.open, nullptr);
         showPage(options.page.isEmpty() ? QStringLiteral("live") : options.page);
     } else if (options.startComparison) {
-        startWhenReady();
+        m_first->startWhenReady();
     } else if (const auto running = find_running_jobs(m_setup->runsFolder());
                options.plan.empty() && options.page.isEmpty() && !running.empty()) {
         openFolder(running.front());  // a window that comes back finds what still runs
     } else if (options.page.isEmpty() && m_settings.text("window/sample_seen") == QLatin1String("no") &&
                sampleFolder()) {
-        showSample();
+        m_first->showSample();
     }
     return {};
-}
-
-/// The button promises the comparison that is on the screen; what Set up held before comes back with undo.
-void MainWindow::trySample() {
-    const QString preset = samplePreset();
-    m_setup->choosePreset(preset);
-    if (m_setup->editor().plan().name == preset.toStdString()) {
-        startWhenReady();
-    }
-}
-
-void MainWindow::startWhenReady() {
-    m_startPending = m_setup->probe().state() != MachineProbe::State::Known;
-    if (!m_startPending) {
-        m_setup->startComparison();
-    } else if (m_setup->probe().state() == MachineProbe::State::NoEngine && sampleFolder()) {
-        showSample();  // something to look at while the engine is built
-        refreshMachine();
-    } else if (m_page != QLatin1String("live")) {
-        showPage(QStringLiteral("setup"));
-    }
 }
 
 void MainWindow::refreshMachine() {
@@ -196,14 +164,7 @@ void MainWindow::refreshMachine() {
     const bool missing = probe.state() == MachineProbe::State::NoEngine;
     m_frame->strip().setEngine(QString::fromStdString(probe.report().torch_version),
                                m_setup->editor().plan().training.deterministic, missing);
-    const QString waits = m_startPending
-                              ? tr("The engine is still being built; your comparison starts by itself.")
-                              : tr("The engine is still being built; the button waits for it.");
-    m_frame->sample().setReady(!missing, missing ? waits : QString());
-    if (m_startPending && probe.state() == MachineProbe::State::Known) {
-        m_startPending = false;
-        m_setup->startComparison();
-    }
+    m_first->refresh();
 }
 
 void MainWindow::refreshTitle() {

@@ -13,6 +13,7 @@
 namespace mantissa::ui {
 
 class CommandPalette;
+class FirstComparison;
 class LiveHost;
 class MainFrame;
 class RunsPage;
@@ -49,9 +50,6 @@ class MainWindow : public QMainWindow {
     void refreshTitle();
     void refreshMachine();
     void askForFolder();
-    void showSample();
-    void trySample();
-    void startWhenReady();
     void say(const QString& sentence);
 
     Theme& m_theme;
@@ -63,8 +61,8 @@ class MainWindow : public QMainWindow {
     SetupPage* m_setup;
     LiveHost* m_live;
     RunsPage* m_runs;
+    FirstComparison* m_first;
     QString m_page;
-    bool m_startPending = false;
 };
 
 }  // namespace mantissa::ui
