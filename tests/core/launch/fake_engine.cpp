@@ -3,10 +3,14 @@
 // one.
 //   steps=N  ms=N (time of a step)  crash_at=N (SIGSEGV)  refuse=1  trial=crash|hang|refuse  start_ms=N
 //   (before step 0) nonfinite_at=N  throw_at=N  exit_at=N  save=fail
+//   reproduced=bits|pattern|no  replay.ID=holds|bad|later|crash|hang|throw (ID: a variant, or island.PLACE)
+//   place=MODULE.OP (of the birth; none: nobody knows)
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <csignal>
 #include <cstdlib>
 #include <limits>
@@ -153,6 +157,59 @@ Result<TrialReport> trial(const RunPlan& plan, Precision mode) {
     return report;
 }
 
+/// A checkpoint as far as the torch-free side looks at one.
+void write_state(const ReplayRequest& request) {
+    std::filesystem::create_directories(request.keep_state);
+    std::ofstream(request.keep_state / "model.safetensors") << "weights";
+    std::ofstream(request.keep_state / "state.json")
+        << R"({"format": "mantissa-checkpoint", "version": 1, "step": )" << request.step << R"(, "applied_steps": )" << request.step
+        << R"(, "epoch": 0, "mixed_precision": "fp16", "loss_scale": {"scale": 65536, "growth_tracker": 0},)"
+        << R"( "files": [{"name": "model.safetensors", "bytes": 7}]})";
+}
+
+void add_birth(const ReplayRequest& request, ReplayAnswer& answer) {
+    const std::string place = word(request.plan, "place", "gate.mul");
+    if (place == "none" || !request.watch_ops) return;
+    BirthReport birth;
+    birth.code = "activation_overflow";
+    birth.producer.phase = word(request.plan, "phase", "forward");
+    birth.producer.module = place.substr(0, place.rfind('.'));
+    birth.producer.op = place.substr(place.rfind('.') + 1);
+    answer.birth = birth;
+    answer.ops = {birth.producer};
+    answer.limit = 65504;
+}
+
+Result<ReplayAnswer> replay(const ReplayRequest& request) {
+    const std::string& id = request.variant.id;
+    std::string kind = word(request.plan, "replay." + id, id == "as_was" ? "bad" : "holds");
+    if (id == "island") kind = word(request.plan, "replay.island." + request.variant.island, kind);
+    if (kind == "crash") {
+        std::signal(SIGSEGV, SIG_DFL);
+        std::raise(SIGSEGV);
+    }
+    if (kind == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+    if (kind == "throw") return Error{ErrorCode::Internal, "the fake engine throws in " + id, ""};
+    ReplayAnswer answer;
+    answer.reproduced = *parse_reproduced(word(request.plan, "reproduced", "bits"));
+    if (answer.reproduced == Reproduced::No) answer.reproduced_reason = "the losses differ from step 9 on";
+    answer.variant = request.variant;
+    answer.variant.state = "done";
+    answer.variant.this_step_finite = kind != "bad";
+    answer.variant.value = kind == "bad" ? "NaN" : "";
+    answer.variant.place = request.state.filename().string() + " lr " + std::to_string(request.plan.training.optimizer.learning_rate);
+    answer.variant.later_steps = request.later_steps;
+    if (kind != "holds") answer.variant.later_bad_at = kind == "bad" ? 1 : 4;
+    const std::string name = request.state.filename().string();
+    answer.start_step = name.empty() ? 0 : std::stoll(name.substr(name.rfind('_') + 1));
+    add_birth(request, answer);
+    if (!request.watch_place.empty())
+        for (std::int64_t step = answer.start_step; step <= request.step; ++step)
+            answer.producer_largest.push_back({step, 65504.0 * static_cast<double>(step) / static_cast<double>(request.step)});
+    if (!request.keep_state.empty()) write_state(request);
+    return answer;
+}
+
 Result<ProbeReport> probe() {
     return ProbeReport{};
 }
@@ -171,6 +228,6 @@ Result<std::string> environment(const RunPlan&) {
 
 extern "C" const mantissa::EngineApi* mantissa_engine_api() {
     static const mantissa::EngineApi api{FAKE_ABI, FAKE_TORCH, &run,        &choose_precision,
-                                         &trial,   &probe,     &environment, nullptr};
+                                         &trial,   &probe,     &environment, &replay};
     return &api;
 }

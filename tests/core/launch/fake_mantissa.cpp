@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "launch/job.h"
+#include "launch/replay_process.h"
 #include "launch/supervisor.h"
 #include "launch/worker.h"
 #include "plan/plan_file.h"
@@ -46,6 +47,7 @@ int main(int count, char** words) {
     if (verb == "supervise" && count == 3) return supervise_fake(words[2]);
     if (verb == "worker" && count == 3) return run_worker(words[2]);
     if (verb == "trial" && count == 5) return run_trial(words[2], *parse_precision(words[3]), words[4]);
+    if (verb == "replay-step" && count == 4) return run_replay_step(words[2], words[3]);
     if (verb == "start" && count == 4) return start_and_die(words[2], words[3]);
     std::fprintf(stderr, "fake mantissa: unknown verb '%s'\n", verb.c_str());
     return 2;
