@@ -4,6 +4,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -16,12 +17,14 @@ namespace mantissa {
 namespace {
 
 struct Count {
-    std::int64_t calls = 0, multiply_adds = 0;
+    std::int64_t calls = 0, multiply_adds = 0, casts = 0, cast_bytes = 0;
 };
 using Key = std::tuple<OpPhase, std::string, at::ScalarType>;
 
 // A convolution calls products inside; only the outermost counts its multiply-adds.
 thread_local int t_counted_depth = 0;
+// A cast copies inside; only the outermost counts.
+thread_local int t_cast_depth = 0;
 
 std::string_view bare_name(std::string_view name) {
     const auto colon = name.rfind("::");
@@ -60,8 +63,20 @@ Work work_of(std::string_view op, c10::ArrayRef<const c10::IValue> inputs) {
     return {};
 }
 
+// Ops that may give their operand's values in another dtype. `to` and the promotions of other ops come down to _to_copy.
+bool is_copy(std::string_view op) { return op == "_to_copy" || op == "copy_"; }
+
+// The dtype of the values that are copied: those of copy_ are its second operand. Empty when they are no floating-point numbers.
+std::optional<at::ScalarType> copied_type(std::string_view op, c10::ArrayRef<const c10::IValue> inputs) {
+    const c10::IValue& from = inputs[op == "copy_" ? 1 : 0];
+    if (!from.isTensor() || !at::isFloatingType(from.toTensor().scalar_type())) return std::nullopt;
+    return from.toTensor().scalar_type();
+}
+
 struct OpContext : at::ObserverContext {
     Work work;
+    bool copies = false;
+    std::optional<at::ScalarType> copied_from;  // of an outermost copy of floating-point numbers
     std::int64_t weight_per_output = 0;  // of a forward convolution
     std::int64_t transposed_work = 0;
     OpPhase phase = OpPhase::Forward;
@@ -96,10 +111,14 @@ struct OpCounterCallbacks {
         if (state == nullptr || state->paused) return context;
         context->watched = true;
         context->phase = state->phase;
+        const std::string_view op = bare_name(function.name());
+        const auto inputs = function.inputs();
+        if (is_copy(op)) {
+            context->copies = true;
+            if (t_cast_depth++ == 0) context->copied_from = copied_type(op, inputs);
+        }
         if (t_counted_depth > 0) return context;
         try {
-            const std::string_view op = bare_name(function.name());
-            const auto inputs = function.inputs();
             context->work = work_of(op, inputs);
             if (op == "convolution") {
                 const at::Tensor &input = inputs[0].toTensor(), &weight = inputs[1].toTensor();
@@ -117,6 +136,7 @@ struct OpCounterCallbacks {
         auto* context = static_cast<OpContext*>(observer);
         if (context == nullptr || !context->watched) return;
         if (context->work.counted) --t_counted_depth;
+        if (context->copies) --t_cast_depth;
         auto* state = static_cast<State*>(active.load());
         if (state == nullptr) return;
         try {
@@ -142,6 +162,10 @@ struct OpCounterCallbacks {
             Count& entry = state.counts[{context.phase, op, result.scalar_type()}];
             entry.calls += first ? 1 : 0;
             entry.multiply_adds += work;
+            if (first && context.copied_from && at::isFloatingType(result.scalar_type()) && result.scalar_type() != *context.copied_from) {
+                ++entry.casts;
+                entry.cast_bytes += static_cast<std::int64_t>(result.nbytes());
+            }
             // By the result: under autocast the outermost op still sees fp32 operands.
             if (is_half(result.scalar_type())) state.half_multiply_adds += work;
             first = false;
@@ -193,7 +217,7 @@ std::vector<OpDtypeRow> OpCounter::rows(std::int64_t step) const {
         const auto& [phase, op, type] = key;
         if (count.calls == 0) continue;  // a further result of an op that is counted under its first
         rows.push_back({step, phase == OpPhase::Forward ? "forward" : "backward", op, dtype_name(type),
-                        count.calls, count.multiply_adds});
+                        count.calls, count.multiply_adds, count.casts, count.cast_bytes});
     }
     return rows;
 }

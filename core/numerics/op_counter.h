@@ -1,6 +1,6 @@
 #pragma once
-// Counts ops by phase, name and result dtype, and the multiply-adds of matrix products and convolutions: the
-// proof that a mode is on (design rule 5). Armed in the trial and on the first step of a run only (about 1 µs
+// Counts ops by phase, name and result dtype, the multiply-adds of matrix products and convolutions, and casts between floating-point
+// dtypes: the proof that a mode is on (design rule 5). Armed in the trial and on the first step of a run only (about 1 µs
 // an op). Threads: one counter at a time in a process; callbacks may come from autograd's threads.
 #include <cstdint>
 #include <memory>

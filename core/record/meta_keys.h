@@ -57,6 +57,16 @@ inline constexpr const char* checkpoint_ns = "checkpoint_ns";        // wall clo
 // Names that blobs of numbers go by.
 inline constexpr const char* parameters = "parameters";  // JSON list, in the order of ExtremesRow's values
 
+// What looking at tensors costs (levels 0 to 2); rewritten about once a second. Its share of a step is watch_ns / watch_steps over the
+// median of step_ns.
+inline constexpr const char* watch_level = "watch_level";  // "0" "1" "2": as planned, or as switched while it ran
+inline constexpr const char* watch_steps = "watch_steps";  // looked at in this run
+inline constexpr const char* watch_ns = "watch_ns";        // in all of them, records included
+inline constexpr const char* watch_record_steps = "watch_record_steps";  // those with tensor records
+inline constexpr const char* watch_record_ns = "watch_record_ns";        // of watch_ns, what the records took
+// JSON list of {step, every}: after this step records are made every so many steps, because the recording had grown enough.
+inline constexpr const char* watch_thinned = "watch_thinned";
+
 // Written at the end.
 inline constexpr const char* final_scale = "final_scale";  // loss scale after the last attempt (steps.loss_scale is before it)
 

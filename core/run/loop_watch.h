@@ -43,7 +43,7 @@ class LoopWatch {
     virtual ~LoopWatch() = default;
     /// Between two steps: everything is as the last step left it.
     virtual void before_step(std::int64_t /*step*/) {}
-    /// Sees the outputs of named places in the forward passes of this step; null: not interested.
+    /// Asked before every forward pass of a step (one a micro-batch): who sees the outputs of named places in it; null: not interested.
     virtual OutputWatch* outputs(std::int64_t /*step*/) { return nullptr; }
     /// After all backward passes: gradients are still scaled and not clipped, weights are those of the forward pass.
     virtual void before_update(std::int64_t /*step*/, const std::vector<Batch>& /*micro_batches*/) {}

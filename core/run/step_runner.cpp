@@ -15,7 +15,6 @@ StepOutcome StepRunner::run(OpCounter* counter, const std::function<std::int64_t
     m_losses.clear();
     // Gradients live until here, so that memory at the end of a step counts them.
     m_parts.optimizer.zero_grad();
-    m_outputs = m_watcher == nullptr ? nullptr : m_watcher->outputs(m_step);
     std::int64_t data_ns = 0;
     const std::int64_t start = monotonic_ns();
     do {
@@ -62,7 +61,7 @@ void StepRunner::micro_batch(const Batch& batch, OpCounter* counter, StepOutcome
         counter->set_phase(OpPhase::Forward);
         counter->resume();
     }
-    const torch::Tensor loss = forward(batch, m_outputs);
+    const torch::Tensor loss = forward(batch, m_watcher == nullptr ? nullptr : m_watcher->outputs(m_step));
     if (measured) outcome.saved_for_backward_bytes = current_bytes() - before;
     if (counter != nullptr) counter->set_phase(OpPhase::Backward);
     m_losses.push_back(loss.detach());

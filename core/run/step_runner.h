@@ -30,7 +30,7 @@ class BeforeUpdate {
     virtual void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) = 0;
     /// After all backward passes of every attempt, before anything else looks: gradients are scaled and not clipped.
     virtual void before_update(std::int64_t /*step*/, const std::vector<Batch>& /*micro_batches*/) {}
-    /// Sees the outputs of the forward passes of this attempt; null: nobody does.
+    /// Asked before every forward pass of this attempt: who sees its outputs; null: nobody does.
     virtual OutputWatch* outputs(std::int64_t /*step*/) { return nullptr; }
 };
 
@@ -62,7 +62,6 @@ class StepRunner {
     std::vector<torch::Tensor> m_parameters;
     std::vector<Batch> m_batches;
     std::vector<torch::Tensor> m_losses;  // detached, of this attempt
-    OutputWatch* m_outputs = nullptr;  // of this attempt
     std::int64_t m_step = 0;
     bool m_is_in_pass = false;
 };

@@ -71,6 +71,43 @@ TEST_P(HalfModes, CountsConvolutionsInTheirTypeOnce) {
     EXPECT_GE(counter.totals().op_kinds_half, 2);
     EXPECT_EQ(counter.callback_error(), "");
 }
+
+TEST_P(HalfModes, CountsCastsAndTheirBytesOnce) {
+    const auto weight = torch::randn({6, 5}).requires_grad_();
+    const auto input = torch::randn({4, 5});
+    OpCounter counter;
+    torch::Tensor loss;
+    {
+        const AutocastScope autocast(at::kCPU, GetParam());
+        loss = torch::mm(input, weight.t()).to(torch::kFloat).sum();  // input and weight to half, result to fp32
+    }
+    counter.set_phase(OpPhase::Backward);
+    loss.backward();  // the gradient to half, the weight's gradient to fp32
+    torch::zeros({3}).copy_(torch::ones({3}));                // no other dtype
+    torch::zeros({3}, at::kLong).copy_(torch::ones({3}));     // not between floating-point numbers
+    torch::zeros({3}, GetParam()).copy_(torch::ones({3}));    // a cast of six bytes
+    const auto rows = counter.rows(0);
+    const char* const half = dtype_name(GetParam());
+    const OpDtypeRow* down = find(rows, "forward", "_to_copy", half);
+    ASSERT_NE(down, nullptr);
+    EXPECT_EQ(down->casts, 2);
+    EXPECT_EQ(down->cast_bytes, (4 * 5 + 6 * 5) * 2);
+    const OpDtypeRow* up = find(rows, "forward", "_to_copy", "float32");
+    ASSERT_NE(up, nullptr);
+    EXPECT_EQ(up->casts, 1);
+    EXPECT_EQ(up->cast_bytes, 4 * 6 * 4);
+    EXPECT_EQ(find(rows, "backward", "_to_copy", half)->cast_bytes, 4 * 6 * 2);
+    EXPECT_EQ(find(rows, "backward", "_to_copy", "float32")->cast_bytes, 6 * 5 * 4);
+    std::int64_t casts = 0, bytes_of_copies = 0;
+    for (const OpDtypeRow& row : rows) {
+        casts += row.casts;
+        if (row.op == "copy_") bytes_of_copies += row.cast_bytes;
+    }
+    EXPECT_EQ(casts, 6);
+    EXPECT_EQ(bytes_of_copies, 6);
+    EXPECT_EQ(counter.callback_error(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, HalfModes, testing::Values(at::kHalf, at::kBFloat16));
 
 TEST(OpCounter, BatchedProducts) {
