@@ -184,6 +184,7 @@ json to_json(const IncidentReport& report) {
             {"severity", report.severity},
             {"loss", number_to_json(report.loss)},
             {"loss_scale", number_to_json(report.loss_scale)},
+            {"micro_batch", optional_json(report.micro_batch)},
             {"birth", report.birth ? to_json(*report.birth) : json(nullptr)},
             {"watched", std::move(watched)},
             {"states", report.states},
@@ -253,6 +254,7 @@ Result<IncidentReport> incident_report_from_json(const json& value) {
     fields.read("severity", report.severity);
     fields.read("loss", report.loss);
     fields.read("loss_scale", report.loss_scale);
+    read_optional(fields, "micro_batch", report.micro_batch);
     fields.read_object("birth", [&](Fields& one) { report.birth = birth_from(one); });
     fields.read_objects("watched", [&](Fields& one) {
         IncidentReport::Watched watched;

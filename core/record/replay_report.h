@@ -69,6 +69,7 @@ struct IncidentReport {
     std::string kind, severity;  // as in the recording
     double loss = 0;
     std::optional<double> loss_scale;
+    std::optional<std::int64_t> micro_batch;  // the bad one of an accumulation window
     std::optional<BirthReport> birth;
     struct Watched {
         std::string tensor, quantity;  // quantity: gradient parameter output

@@ -1,16 +1,13 @@
 #pragma once
-// Names the place of a fault: when a loss goes non-finite, or a half-precision step is skipped, the same
-// batch goes forward once more with the same weights, watched layer by layer. Each place is recorded once,
-// and a run is watched a few times only. Thread: the one that trains.
+// Names the place of a fault: when a loss goes non-finite, or a half-precision step is skipped, the same batch is looked at again
+// with the same weights. What it finds goes to an IncidentLog; a run is watched a few times only. Thread: the one that trains.
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "numerics/birth_finder.h"
-#include "numerics/output_meter.h"
 #include "plan/run_plan.h"
-#include "record/run_recorder.h"
+#include "run/forward_look.h"
+#include "run/incident_log.h"
 #include "run/loop_watch.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
@@ -35,29 +32,33 @@ class IncidentReporter {
     [[nodiscard]] const std::string& last_place() const { return m_last_place; }
 
   private:
-    struct Look {
-        OutputMeter meter;
-        torch::Tensor output;
+    /// The batch that an incident is about, and what the step knew of itself.
+    struct Scene {
+        const Batch& batch;
+        double loss = 0;
+        std::optional<double> loss_scale;
+        std::optional<std::int64_t> micro_batch;
     };
-    [[nodiscard]] Look look_again(const Batch& batch);
-    bool report_forward(std::int64_t step, const OutputMeter& meter, const char* severity,
-                        std::optional<double> loss);
-    void report_loss_op(std::int64_t step, const torch::Tensor& output, const Batch& batch, double loss);
+    [[nodiscard]] Scene scene(const std::vector<Batch>& micro_batches, std::size_t index, double loss) const;
+    [[nodiscard]] std::optional<BirthReport> birth_in(const Scene& scene) const;
+    bool report_bad_weights(std::int64_t step, const Scene& scene);
+    bool report_micro_batch(std::int64_t step, const Scene& scene);
+    bool report_forward(std::int64_t step, const Scene& scene, const OutputMeter& meter, const char* severity, bool tells_loss);
+    bool report_loss_op(std::int64_t step, const Scene& scene, const torch::Tensor& output);
     void look_at_skip(const StepFacts& facts, const std::vector<Batch>& micro_batches);
-    void report_birth(IncidentRow row, const BirthReport& birth);
-    void report_gradient(const StepOutcome& outcome, const Batch& batch);
+    void report_birth(IncidentRow row, const BirthReport& birth, const Scene& scene);
+    void report_gradient(const StepOutcome& outcome, const std::vector<Batch>& micro_batches);
+    bool report_gradient_of_logarithm(IncidentRow row, const Scene& scene);
     void report_poisoned(std::int64_t step);
     void report_alarm(const StepFacts& facts);
-    void record(IncidentRow row);
-    [[nodiscard]] std::string first_nonfinite_parameter();
+    /// The row, and a file with the birth where it is known or can be found.
+    void record(IncidentRow row, const Scene& scene, std::optional<BirthReport> birth = std::nullopt);
 
     RunParts& m_parts;
     const RunPlan& m_plan;
     OnNonfinite m_on_nonfinite;  // as `compat` resolves it
-    RunRecorder& m_recorder;
-    RunFolder m_folder;
-    const IncidentSources& m_sources;
-    std::set<std::string> m_seen;  // kind (a scale's with its severity) + place
+    IncidentLog m_log;
+    std::vector<std::string> m_masks;  // buffers that held an Inf when the run began
     std::string m_last_place;
     int m_looks_left = 8, m_hidden_looks_left = 4;
     bool m_poisoned = false;
