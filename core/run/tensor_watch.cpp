@@ -101,12 +101,17 @@ void TensorWatch::read_gradients() {
     for (std::size_t i = 0; i < m_parameters.size(); ++i) m_gradients[i] = m_parameters[i].grad();
 }
 
+// They are freed when the next step begins: nothing may hold them longer.
+void TensorWatch::let_go_of_gradients() {
+    for (torch::Tensor& gradient : m_gradients) gradient.reset();
+}
+
 void TensorWatch::before_update(std::int64_t step, const std::vector<Batch>& micro_batches) {
     const Stopwatch total(m_ns);
     const double factor = unscaling(micro_batches.size());
     read_gradients();
     m_open = {step, TensorExtremes(m_gradients, factor), {}};
-    if (!m_is_watched) return;
+    if (!m_is_watched) return let_go_of_gradients();
     const Stopwatch records(m_record_ns);
     m_before_bytes.resize(m_parameters.size());
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
@@ -114,6 +119,7 @@ void TensorWatch::before_update(std::int64_t step, const std::vector<Batch>& mic
         m_records.add(m_names[i], TensorRole::Gradient, m_gradients[i], factor);
         m_before.push_back(copy_of(m_parameters[i], m_before_bytes[i]));
     }
+    let_go_of_gradients();
 }
 
 void TensorWatch::after_step(const StepOutcome& outcome, const std::vector<Batch>& /*micro_batches*/) {
@@ -145,6 +151,7 @@ void TensorWatch::record_updates() {
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {
         if (m_gradients[i].defined()) m_records.add_update(m_names[i], m_before[i], m_parameters[i], m_gradients[i]);
     }
+    let_go_of_gradients();
 }
 
 void TensorWatch::settle_extremes() {

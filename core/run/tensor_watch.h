@@ -35,6 +35,7 @@ class TensorWatch : public LoopWatch, private OutputWatch {
     void output(const std::string& module, const std::string& op, const std::vector<torch::Tensor>& operands,
                 const torch::Tensor& result) override;
     void read_gradients();
+    void let_go_of_gradients();
     [[nodiscard]] double unscaling(std::size_t micro_batches) const;
     void record_updates();
     void settle_extremes();
