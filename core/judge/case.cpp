@@ -25,6 +25,9 @@ Case::Case(const ComparisonEvidence& evidence) : m_evidence(evidence) {
         const bool goes_on = resumed && resumed->scale == ResumedScale::TakenUp;
         m_runs.push_back({run, run_figures(run.rows.steps, run.plan.loss_scale_floor, goes_on)});
     }
+    if (evidence.repetitions.empty() || control() == nullptr) return;
+    ControlSpread spread = control_spread(control()->run, evidence.repetitions);
+    if (spread.is_enough()) m_spread = std::move(spread);
 }
 
 const RunCase* Case::run(Precision mode) const {
@@ -47,6 +50,20 @@ ControlHealth Case::control_health_from(std::int64_t step) const {
     const ControlHealth there = control_health_until(step);
     const ControlHealth whole = control_health_until({});
     return there.healthy() && whole.healthy() ? whole : there;
+}
+
+ControlHealth Case::control_health_at_failure() const {
+    if (control() == nullptr) return {};
+    const auto own = control()->figures.trouble_step();
+    auto step = own;
+    for (const RunCase& one : m_runs) {
+        const auto half = one.figures.trouble_step();
+        if (one.is_half() && half && (!step || *half < *step)) step = half;
+    }
+    const ControlHealth health = control_health_until(step);
+    if (health.grown() || !own) return health;
+    const ControlHealth later = control_health_until(own);
+    return later.grown() ? later : health;
 }
 
 std::string place_name(const std::string& module, const std::string& op) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "judge/control_health.h"
+#include "judge/control_spread.h"
 #include "judge/evidence.h"
 #include "judge/run_figures.h"
 
@@ -36,12 +37,18 @@ class Case {
     /// Healthy at that step, and then as far as it stays so: what is told of the control once a half run
     /// failed there.
     [[nodiscard]] ControlHealth control_health_from(std::int64_t step) const;
+    /// How far the control had grown when the first run failed (itself included), at its end when none failed. A half run that failed
+    /// before anything could grow leaves the control's own failure to be looked at.
+    [[nodiscard]] ControlHealth control_health_at_failure() const;
+    /// Of the control and its repetitions; empty unless they are enough to judge by.
+    [[nodiscard]] const std::optional<ControlSpread>& spread() const { return m_spread; }
     [[nodiscard]] bool times_shared() const { return m_evidence.order == "at-once"; }
     [[nodiscard]] const ComparisonEvidence& evidence() const { return m_evidence; }
 
   private:
     const ComparisonEvidence& m_evidence;
     std::vector<RunCase> m_runs;
+    std::optional<ControlSpread> m_spread;
 };
 
 /// "gate.mul" for module and op; one of them alone when the other is empty.

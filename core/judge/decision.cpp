@@ -47,7 +47,9 @@ std::optional<DecisionDraft> obstacle(const Case& all, const Fairness& fairness,
     if (fairness.known && !fairness.fair) return not_decidable("unfair", reasons, "fair");
     const RunCase* control = all.control();
     if (control == nullptr) return not_decidable("no_control", reasons, "control");
-    const ControlHealth health = all.control_health_until({});
+    // As learning_rate looks at it: a control that had grown when another run broke is no ruler, wherever it ends.
+    const ControlHealth then = all.control_health_at_failure();
+    const ControlHealth health = then.grown() ? then : all.control_health_until({});
     if (!control->figures.in_trouble() && !health.grown() && control->finished()) return {};
     if (control->figures.in_trouble()) {
         DecisionDraft draft = not_decidable("control_nonfinite", reasons, "mend_control");
@@ -136,11 +138,12 @@ DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std:
     DecisionDraft draft;
     draft.mode = Precision::No;
     const auto metric = all.control()->run.summary.metric;
+    const std::string& metric_name = all.control()->run.summary.metric_name;
     std::stable_sort(passed.begin(), passed.end(), better);
     std::vector<GateResult> gaining;
     std::copy_if(passed.begin(), passed.end(), std::back_inserter(gaining),
                  [&](const GateResult& one) { return gains(one, all.times_shared()); });
-    draft.values["control"] = metric ? readable_percent(*metric) : "-";
+    draft.values["control"] = metric ? metric_words(metric_name, *metric) : "-";
     if (passed.empty()) {
         draft.code = "keep_no_all_failed";
         draft.values["failed"] = names(failed);
@@ -150,7 +153,7 @@ DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std:
         draft.code = best.time_ratio ? "take" : "take_for_memory";
         draft.values["best"] = to_string(best.mode);
         const auto own = all.run(best.mode)->run.summary.metric;
-        draft.values["metric"] = own ? readable_percent(*own) : "-";
+        draft.values["metric"] = own ? metric_words(metric_name, *own) : "-";
         if (best.time_ratio) draft.values["time"] = "×" + readable_number(*best.time_ratio);
         draft.values["memory"] = best.memory_ratio ? "×" + readable_number(*best.memory_ratio) : "–";
     } else {
@@ -169,7 +172,10 @@ DecisionDraft choose(const Case& all, std::vector<GateResult> passed, const std:
 
 void add_what_would_change(const Case& all, const Fairness& fairness, const std::vector<GateResult>& results,
                            DecisionDraft& draft) {
-    draft.would_change_it.push_back({"decisions.change.repetitions", {}});
+    constexpr std::int64_t enough_repetitions = 3;
+    const std::int64_t repetitions = all.spread() ? all.spread()->runs - 1 : 0;
+    if (repetitions < enough_repetitions) draft.would_change_it.push_back({"decisions.change.repetitions", {}});
+    draft.confidence = repetitions >= enough_repetitions ? "high" : repetitions > 0 ? "medium" : "low";
     std::vector<Precision> emulated;
     for (const GateResult& result : results) {
         if (result.emulated && result.failed_at == Gate::Passed) emulated.push_back(result.mode);

@@ -112,8 +112,8 @@ bool pass_range(const RunCase& one, GateResult& result) {
 }
 
 /// Gate 3: not worse than the control by more than its noise.
-bool pass_metric(const RunCase& one, const RunCase& control, GateResult& result) {
-    const auto metric = compare_accuracy(one, control);
+bool pass_metric(const Case& all, const RunCase& one, const RunCase& control, GateResult& result) {
+    const auto metric = compare_metric(one, control, all.spread());
     if (!metric) {
         result.metric_known = false;
         result.finished = one.finished();
@@ -126,14 +126,23 @@ bool pass_metric(const RunCase& one, const RunCase& control, GateResult& result)
         return true;
     }
     const bool worse = !metric->same() && metric->difference() < 0;
-    const char* key = worse            ? "decisions.reason.metric_worse"
+    std::string key = worse            ? "decisions.reason.metric_worse"
                       : metric->same() ? "decisions.reason.metric_same"
                                        : "decisions.reason.metric_better";
-    result.reasons.push_back(mode_fact(key, one.mode(),
-                                       {{"metric", readable_percent(metric->value)},
-                                        {"control", readable_percent(metric->control)},
-                                        {"noise", readable_number(100 * metric->noise, 2)},
-                                        {"samples", readable_count(metric->samples)}}));
+    const std::string& name = one.run.summary.metric_name;
+    TextValues values{{"metric", metric_words(name, metric->value)},
+                      {"control", metric_words(name, metric->control)},
+                      {"noise", readable_number(100 * metric->noise, 2)},
+                      {"samples", readable_count(metric->samples)}};
+    if (const auto& repeated = metric->repeated) {
+        key += "_repeated";
+        values["runs"] = readable_count(repeated->runs);
+        values["low"] = metric_words(name, repeated->lowest);
+        values["high"] = metric_words(name, repeated->highest);
+        values["outside"] = readable_count(repeated->loss.outside);
+        values["looked"] = readable_count(repeated->loss.looked);
+    }
+    result.reasons.push_back(mode_fact(key, one.mode(), std::move(values)));
     result.better = !worse && !metric->same();
     return !worse;
 }
@@ -181,7 +190,7 @@ GateResult pass_gates(const Case& all, Precision mode) {
     const RunCase* control = all.control();
     if (!pass_range(one, result)) {
         result.failed_at = Gate::Range;
-    } else if (control != nullptr && !pass_metric(one, *control, result)) {
+    } else if (control != nullptr && !pass_metric(all, one, *control, result)) {
         result.failed_at = Gate::Metric;
     } else if (control != nullptr) {
         measure_cost(all, one, *control, result);

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "record/replica.h"
 #include "record/run_folder.h"
 
 namespace mantissa {
@@ -49,20 +50,36 @@ void append(std::vector<Row>& all, std::vector<Row>& more) {
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-Result<RunRows> read_all_rows(const std::filesystem::path& run_folder) {
+/// Gradients of the last step that recorded them, with their histograms.
+void add_gradients(RunReader& reader, std::optional<std::int64_t> step, RunRows& rows) {
+    if (!step) return;
+    if (auto gradients = reader.tensor_stats(TensorRole::Gradient, {}, *step, *step)) append(rows.tensor_stats, *gradients);
+}
+
+Result<RunRows> read_all_rows(const std::filesystem::path& run_folder, bool with_gradients) {
     auto reader = RunReader::open(run_folder);
     if (!reader) return reader.error();
     RunRows all;
+    std::optional<std::int64_t> last_gradients;
     while (true) {
         auto part = (*reader)->read_new();
         if (!part) return part.error();
-        if (part->empty()) return all;
+        if (part->empty()) {
+            if (with_gradients) add_gradients(**reader, last_gradients, all);
+            return all;
+        }
         append(all.steps, part->steps);
         append(all.micro_batches, part->micro_batches);
         append(all.evaluations, part->evaluations);
         append(all.memory, part->memory);
         append(all.op_dtypes, part->op_dtypes);
         append(all.incidents, part->incidents);
+        append(all.alarms, part->alarms);
+        for (const TensorStatRow& row : part->tensor_stats) {
+            if (row.role == TensorRole::Gradient) last_gradients = row.step;
+        }
+        std::erase_if(part->tensor_stats, [](const TensorStatRow& row) { return row.role != TensorRole::Output; });
+        append(all.tensor_stats, part->tensor_stats);
         append(all.states, part->states);
     }
 }
@@ -78,6 +95,7 @@ PlanFacts plan_facts(const std::string& plan_json) {
     facts.learning_rate = number_from_json(at_path(plan, {"training", "optimizer", "learning_rate"}));
     facts.loss_scale_initial = number_from_json(at_path(plan, {"loss_scale", "initial"}));
     facts.loss_scale_floor = number_from_json(at_path(plan, {"loss_scale", "floor"}));
+    facts.batch_norm_on_skip = text_of(at_path(plan, {"batch_norm_on_skip"}));
     facts.on_nonfinite = text_of(at_path(plan, {"on_nonfinite"}));
     facts.mode_source = source_of(at_path(file, {"sources"}), "mixed_precision");
     return facts;
@@ -90,7 +108,8 @@ Result<RunEvidence> load_run_evidence(const std::filesystem::path& run_folder) {
     evidence.summary = std::move(summary).value();
     const RunFolder folder{run_folder};
     // A run that never came to its recording (refused, killed at once) has a summary all the same.
-    if (auto rows = read_all_rows(run_folder)) evidence.rows = std::move(rows).value();
+    const bool is_control = evidence.summary.mode == Precision::No;
+    if (auto rows = read_all_rows(run_folder, is_control)) evidence.rows = std::move(rows).value();
     evidence.plan_json = read_if_there(folder.plan());
     evidence.plan = plan_facts(evidence.plan_json);
     evidence.environment_json = read_if_there(folder.environment());
@@ -117,6 +136,14 @@ Result<ComparisonEvidence> load_comparison_evidence(const ComparisonRecord& reco
         evidence.runs.push_back(std::move(run).value());
     }
     if (evidence.runs.empty() && first_problem) return *first_problem;
+    if (record.run_dirs.empty()) return evidence;
+    const auto replicas = read_replica_runs(comparison_folder(record.run_dirs.front().parent_path(), record.id));
+    if (!replicas) return evidence;  // a record of values alone
+    for (const ReplicaRun& one : *replicas) {
+        auto run = load_run_evidence(one.run_dir);
+        if (!run) continue;
+        (one.replica.role == ReplicaRole::Rounding ? evidence.rounding : evidence.repetitions).push_back(std::move(run).value());
+    }
     return evidence;
 }
 

@@ -16,11 +16,14 @@ namespace mantissa {
 /// The few settings of plan.json that verdicts speak of. Read tolerantly: a plan of an older version still
 /// answers.
 struct PlanFacts {
+    std::string batch_norm_on_skip;  // "restore" "keep"
     std::optional<double> learning_rate, loss_scale_initial, loss_scale_floor;
     std::string on_nonfinite;
     std::string mode_source;  // "flag --mixed_precision"; empty when the plan doesn't say
 };
 
+/// rows.tensor_stats holds the records of outputs without histograms and, of a control beside an fp16 run, those of its last recorded
+/// gradients with them: a long run with a record of every step stays quick to judge.
 struct RunEvidence {
     RunSummary summary;
     RunRows rows;
@@ -31,6 +34,7 @@ struct RunEvidence {
 
 struct ComparisonEvidence {
     std::vector<RunEvidence> runs;  // in the order of modes
+    std::vector<RunEvidence> repetitions, rounding;  // replicas of the control; never taken for modes
     std::vector<Precision> modes;   // asked for; a mode that was refused has no run
     std::vector<TrialReport> trials;
     std::string order = "turns";

@@ -8,6 +8,7 @@
 #include "judge/fairness.h"
 #include "judge/texts.h"
 #include "judge/verdict_rules.h"
+#include "record/replica.h"
 #include "record/run_folder.h"
 
 namespace mantissa {
@@ -38,6 +39,8 @@ Result<JudgedRun> judge_run(const std::filesystem::path& run_folder, std::string
     auto run = load_run_evidence(run_folder);
     if (!run) return run.error();
     const RunSummary summary = run->summary;
+    // It repeats the control to show its spread; nothing is said of it alone.
+    if (const auto replica = read_replica(run_folder); replica && replica->is_replica()) return JudgedRun{summary, {}};
     const ComparisonEvidence evidence = companions_of(std::move(run).value());
     std::vector<Finding> findings = apply_rules(Case(evidence));
     std::erase_if(findings, [&](const Finding& finding) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/numbers.h"
+#include "judge/control_spread.h"
 #include "judge/html_text.h"
 #include "judge/report_words.h"
 #include "record/export_steps.h"
@@ -153,7 +154,8 @@ std::string runs_html(const ComparisonEvidence& evidence, const TextCatalogue& t
         const auto cells = run_cells(run.summary, control_of(evidence), evidence.order == "at-once", texts);
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(cells.at(i));
     }
-    return html::table(head, rows, classes);
+    const std::vector<std::string> bands = band_lines(evidence, texts);
+    return html::table(head, rows, classes) + (bands.empty() ? std::string() : html::list(bands));
 }
 
 std::string fairness_html(const ComparisonRecord& record, const ComparisonEvidence& evidence,

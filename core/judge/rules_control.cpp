@@ -23,19 +23,6 @@ std::optional<FirstFailure> first_half_failure(const Case& all) {
     return first;
 }
 
-/// How far the control had grown when the first run failed (the control itself included); at its end when
-/// none failed. A half run that failed before anything could grow leaves the control's own failure to be
-/// looked at.
-ControlHealth health_at_first_failure(const Case& all) {
-    const auto own = all.control()->figures.trouble_step();
-    auto step = own;
-    if (const auto half = first_half_failure(all); half && (!step || half->step < *step)) step = half->step;
-    const ControlHealth health = all.control_health_until(step);
-    if (health.grown() || !own) return health;
-    const ControlHealth later = all.control_health_until(own);
-    return later.grown() ? later : health;
-}
-
 /// Smallest probability and sample of a logarithm that broke, as far as the engine recorded them.
 bool tell_log(const IncidentRow& incident, Finding& finding) {
     if (incident.kind != "log_of_zero") return false;
@@ -50,14 +37,14 @@ bool tell_log(const IncidentRow& incident, Finding& finding) {
 }
 
 bool control_diverged(const Case& all) {
-    return all.control() != nullptr && health_at_first_failure(all).grown();
+    return all.control() != nullptr && all.control_health_at_failure().grown();
 }
 
 }  // namespace
 
 std::vector<Finding> learning_rate(const Case& all) {
     if (!control_diverged(all)) return {};
-    const ControlHealth health = health_at_first_failure(all);
+    const ControlHealth health = all.control_health_at_failure();
     const auto half = first_half_failure(all);
     const auto control_step = all.control()->figures.trouble_step();
     const bool by_loss = health.loss_growth && *health.loss_growth >= ControlHealth::loss_limit;

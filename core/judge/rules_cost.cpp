@@ -1,5 +1,7 @@
 // Time and memory as measured, with the ratio to `no`. An emulated mode's speed is never judged (design rule
 // 6).
+#include <algorithm>
+
 #include "base/numbers.h"
 #include "judge/metric_ruler.h"
 #include "judge/verdict_rules.h"
@@ -22,6 +24,27 @@ bool comparable(const RunCase& one, const RunCase& control) {
     return one.is_half() && enough_for_time(one, control);
 }
 
+/// The loader above a fifth of the step, else half products that the trial saw to be slower; what neither explains stays unnamed.
+void name_cause(const RunCase& one, const RunCase& control, Finding& finding) {
+    constexpr double loader_limit = 0.2;
+    double data = 0, step = 0;
+    for (const StepRow& row : one.run.rows.steps) {
+        data += static_cast<double>(row.data_ns);
+        step += static_cast<double>(row.step_ns);
+    }
+    const auto count = static_cast<double>(std::max<std::size_t>(one.run.rows.steps.size(), 1));
+    finding.next("plain");
+    if (data > loader_limit * (data + step)) {
+        finding.next("loader").set("loader", readable_percent(data / (data + step), 0));
+        finding.set("data", readable_number(data / count / 1e6)).set("whole", readable_number((data + step) / count / 1e6));
+        return;
+    }
+    const auto &mine = one.run.trial, &theirs = control.run.trial;
+    if (!mine || !theirs || !mine->runs || !theirs->runs || theirs->step_ms <= 0 || mine->multiply_adds_half == 0) return;
+    if (mine->step_ms <= slower_limit * theirs->step_ms) return;
+    finding.next("products").number("trial", mine->step_ms).number("control_trial", theirs->step_ms);
+}
+
 }  // namespace
 
 std::vector<Finding> slower(const Case& all) {
@@ -38,6 +61,7 @@ std::vector<Finding> slower(const Case& all) {
                                .set("ratio", readable_number(*mine / *theirs))
                                .count("steps", one.figures.attempts)
                                .set("device", one.run.summary.device));
+        name_cause(one, *control, findings.back());
     }
     return findings;
 }

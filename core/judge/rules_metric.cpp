@@ -15,16 +15,28 @@ double two_standard_errors(double share, std::int64_t samples) {
     return 2.0 * std::sqrt(std::max(share * (1.0 - share), least) / count);
 }
 
-std::optional<MetricComparison> compare_accuracy(const RunCase& run, const RunCase& control) {
+std::string metric_words(const std::string& name, double value) {
+    return name == "accuracy" ? readable_percent(value) : readable_number(value, 4);
+}
+
+std::optional<MetricComparison> compare_metric(const RunCase& run, const RunCase& control,
+                                               const std::optional<ControlSpread>& spread) {
     const RunSummary& mine = run.run.summary;
     const RunSummary& theirs = control.run.summary;
     if (!run.finished() || !control.finished() || mine.steps != theirs.steps) return {};
-    if (mine.metric_name != "accuracy" || theirs.metric_name != "accuracy" || !mine.metric || !theirs.metric)
-        return {};
+    if (mine.metric_name.empty() || mine.metric_name != theirs.metric_name || !mine.metric || !theirs.metric) return {};
+    if (!spread && mine.metric_name != "accuracy") return {};
     if (!std::isfinite(*mine.metric) || !std::isfinite(*theirs.metric)) return {};
     if (mine.validation_samples <= 0 || mine.validation_samples != theirs.validation_samples) return {};
-    MetricComparison comparison{*mine.metric, *theirs.metric, 0, mine.validation_samples};
+    MetricComparison comparison;
+    comparison.value = *mine.metric;
+    comparison.control = *theirs.metric;
+    comparison.samples = mine.validation_samples;
+    comparison.higher_is_better = mine.metric_name == "accuracy";
     comparison.noise = two_standard_errors(comparison.control, comparison.samples);
+    if (spread) {
+        comparison.repeated = {spread->runs, *spread->lowest, *spread->highest, steps_outside(*spread, run.run.rows.steps)};
+    }
     return comparison;
 }
 
@@ -34,7 +46,16 @@ namespace {
 Finding metric_finding(const char* code, const char* severity, const RunCase& one,
                        const MetricComparison& metric) {
     Finding finding(code, severity, one.mode_name());
-    finding.set("metric", readable_percent(metric.value)).set("control", readable_percent(metric.control));
+    const std::string& name = one.run.summary.metric_name;
+    finding.set("metric", metric_words(name, metric.value)).set("control", metric_words(name, metric.control));
+    if (metric.repeated) {
+        finding.count("runs", metric.repeated->runs)
+            .set("low", metric_words(name, metric.repeated->lowest))
+            .set("high", metric_words(name, metric.repeated->highest))
+            .count("outside", metric.repeated->loss.outside)
+            .count("looked", metric.repeated->loss.looked);
+        return finding;
+    }
     finding.set("noise", readable_number(100 * metric.noise, 2)).count("samples", metric.samples);
     finding.set("difference", readable_number(100 * std::abs(metric.difference()), 2));
     return finding;
@@ -71,7 +92,7 @@ std::vector<Finding> for_each_metric(const Case& all, Make make) {
     for (const RunCase& one : all.runs()) {
         // The article's order: a run that broke, or never moved a weight, has no metric to compare.
         if (!one.is_half() || one.figures.in_trouble() || one.figures.applied == 0) continue;
-        if (const auto metric = compare_accuracy(one, *control)) make(one, *metric, findings);
+        if (const auto metric = compare_metric(one, *control, all.spread())) make(one, *metric, findings);
     }
     return findings;
 }
@@ -84,7 +105,8 @@ std::vector<Finding> differs(const Case& all) {
             if (metric.same()) return;
             const bool worse = metric.difference() < 0;
             findings.push_back(metric_finding("differs", worse ? "warning" : "note", one, metric)
-                                   .what(worse ? "worse" : "better"));
+                                   .what(std::string(worse ? "worse" : "better") + (metric.repeated ? "_repeated" : ""))
+                                   .next(metric.repeated ? worse ? "worse_repeated" : "better_repeated" : "repeat"));
         });
 }
 
@@ -93,6 +115,7 @@ std::vector<Finding> same_within_noise(const Case& all) {
         all, [&](const RunCase& one, const MetricComparison& metric, std::vector<Finding>& findings) {
             if (!metric.same()) return;
             Finding finding = metric_finding("same_within_noise", "ok", one, metric);
+            finding.what(!metric.repeated ? "errors" : metric.in_range() ? "repeated" : "repeated_loss");
             advise_cost(all, one, finding);
             findings.push_back(std::move(finding));
         });

@@ -18,8 +18,6 @@ const std::vector<std::string_view>& incident_codes() {
 namespace rules {
 namespace {
 
-constexpr double low_headroom_bits = 1.0;
-
 std::string nonfinite_text(const RunFigures& figures) {
     if (!figures.first_nonfinite_value) return "NaN";
     if (std::isnan(*figures.first_nonfinite_value)) return "NaN";
@@ -65,12 +63,14 @@ std::optional<Finding> overflow_of(const Case& all, const RunCase& one) {
         finding.count("step", incident->step)
             .what(std::string(bad ? "incident" : "hidden") + (seen ? "_seen" : ""));
         if (bad) finding.set("value", nonfinite_text(one.figures)).count("bad_step", *bad);
+        if (incident->phase == "backward") finding.what("backward");
     } else {
         finding.set("where", one.run.trial->headroom_module).set("island", one.run.trial->headroom_module);
         finding.count("step", *step).set("value", nonfinite_text(one.figures)).what("trial");
         finding.count("bad", one.figures.nonfinite_losses).count("attempts", one.figures.attempts);
     }
     advise_range(all, one, finding);
+    if (finding.values["what"] == "backward") finding.next("backward_" + finding.values["next"]);
     finding.fact("evidence.control_healthy", {{"steps", readable_count(health.steps)},
                                               {"growth", readable_number(health.loss_growth.value_or(1.0))}});
     return finding;
@@ -87,21 +87,6 @@ std::vector<Finding> activation_overflow(const Case& all) {
     return findings;
 }
 
-std::vector<Finding> headroom_low(const Case& all) {
-    std::vector<Finding> findings;
-    for (const RunCase& one : all.runs()) {
-        const auto& trial = one.run.trial;
-        if (!one.is_half() || one.figures.first_bad_step() || !trial || !trial->headroom_bits) continue;
-        const double bits = *trial->headroom_bits;
-        if (!(bits >= 0) || bits > low_headroom_bits || trial->headroom_module.empty()) continue;
-        Finding finding("headroom_low", "note", one.mode_name());
-        finding.set("where", trial->headroom_module).set("bits", readable_number(bits, 2));
-        finding.set("limit", readable_number(largest_finite(one.mode()), 5));
-        findings.push_back(std::move(finding));
-    }
-    return findings;
-}
-
 std::vector<Finding> named_incidents(const Case& all) {
     std::vector<Finding> findings;
     for (const std::string_view code : incident_codes()) {
@@ -111,9 +96,10 @@ std::vector<Finding> named_incidents(const Case& all) {
             const std::string place =
                 place_name(incident->module.empty() ? incident->tensor : incident->module, incident->op);
             if (place.empty()) continue;  // a verdict without its place isn't shown
-            findings.push_back(Finding(std::string(code), incident->severity, one.mode_name())
-                                   .count("step", incident->step)
-                                   .set("where", place));
+            Finding finding(std::string(code), incident->severity, one.mode_name());
+            finding.count("step", incident->step).set("where", place);
+            if (code == "batchnorm_poisoned") finding.what("incident").next("incident");
+            findings.push_back(std::move(finding));
         }
     }
     return findings;

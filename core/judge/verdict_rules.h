@@ -35,7 +35,6 @@ std::vector<Finding> scale_collapse(const Case& all);
 std::vector<Finding> steps_not_applied(const Case& all);
 // rules_nonfinite.cpp
 std::vector<Finding> activation_overflow(const Case& all);
-std::vector<Finding> headroom_low(const Case& all);
 std::vector<Finding> named_incidents(const Case& all);
 std::vector<Finding> cause_open(const Case& all);
 std::vector<Finding> unknown(const Case& all);
@@ -44,6 +43,10 @@ std::vector<Finding> learning_rate(const Case& all);
 std::vector<Finding> not_precision(const Case& all);
 std::vector<Finding> survived_by_skipping(const Case& all);
 std::vector<Finding> weights_poisoned(const Case& all);
+// rules_tensors.cpp
+std::vector<Finding> headroom_low(const Case& all);
+std::vector<Finding> gradient_underflow(const Case& all);
+std::vector<Finding> batchnorm_poisoned(const Case& all);
 // rules_metric.cpp
 std::vector<Finding> differs(const Case& all);
 std::vector<Finding> same_within_noise(const Case& all);

@@ -51,7 +51,7 @@ TEST(RuleTable, NoRunsNoVerdicts) {
 
 TEST(Findings, AVerdictWithoutItsNumbersIsNotShown) {
     Finding finding("slower", "note", "bf16");
-    finding.number("time", 5.0).count("steps", 300).set("device", "cpu").set("ratio", "1.2");
+    finding.number("time", 5.0).count("steps", 300).set("device", "cpu").set("ratio", "1.2").next("plain");
     EXPECT_TRUE(fill_findings({finding}, texts()).empty());
     finding.number("control", 4.0);
     ASSERT_EQ(fill_findings({finding}, texts()).size(), 1u);
