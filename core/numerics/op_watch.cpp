@@ -9,6 +9,7 @@
 #include "engine/script_paths.h"
 #include "numerics/birth_code.h"
 #include "numerics/op_arguments.h"
+#include "numerics/op_names.h"
 
 namespace mantissa {
 
@@ -40,11 +41,17 @@ struct ThreadPlace {
     int depth = 0;  // aten ops that are running
     OpWatch::Running* outermost = nullptr;
     std::vector<OpWatch::Node> nodes;  // running autograd nodes
+    OpWatch::Node last_node;           // that ended: the engine fits its results to their shapes after it
+    /// The node that an op which runs now belongs to; null outside of a backward.
+    [[nodiscard]] const OpWatch::Node* node() const {
+        if (!nodes.empty()) return &nodes.back();
+        return torch::autograd::get_current_graph_task_id() >= 0 ? &last_node : nullptr;
+    }
 };
 thread_local ThreadPlace t_place;
 
 ThreadPlace& place_in(const OpWatch* watch) {
-    if (t_place.watch != watch) t_place = {watch, 0, nullptr, {}};
+    if (t_place.watch != watch) t_place = {watch, 0, nullptr, {}, {}};
     return t_place;
 }
 
@@ -52,22 +59,6 @@ struct Context : at::ObserverContext {
     std::optional<OpWatch::Running> running;
     bool is_op = false, is_node = false;
 };
-
-// "LogBackward0" → "log"; empty for a node that is no derivative of an op.
-std::string name_of_node(std::string_view node) {
-    if (const auto colon = node.rfind("::"); colon != std::string_view::npos) node.remove_prefix(colon + 2);
-    const auto end = node.find("Backward");
-    if (end == std::string_view::npos) return "";
-    std::string name(node.substr(0, end));
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return name;
-}
-
-bool only_allocates(std::string_view op) {
-    return op.starts_with("empty") || op.starts_with("new_empty") || op == "resize" || op == "set";
-}
-
-bool keeps_values(std::string_view op) { return op == "to" || op == "contiguous" || op == "clone" || op == "reshape"; }
 
 const void* storage_of(const Tensor& tensor) {
     return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
@@ -91,14 +82,6 @@ std::pair<std::int64_t, std::int64_t> bytes_of(const Tensor& tensor) {
 }
 
 }  // namespace
-
-std::string bare_op_name(std::string_view name) {
-    if (const auto colon = name.rfind("::"); colon != std::string_view::npos) name.remove_prefix(colon + 2);
-    name = name.substr(0, name.find('.'));
-    while (!name.empty() && name.front() == '_') name.remove_prefix(1);
-    while (!name.empty() && name.back() == '_') name.remove_suffix(1);
-    return std::string(name);
-}
 
 struct OpWatch::Callbacks {
     static std::unique_ptr<at::ObserverContext> start(const at::RecordFunction& function) {
@@ -134,7 +117,10 @@ struct OpWatch::Callbacks {
         const std::lock_guard lock(watch->mutex);
         ThreadPlace& here = place_in(watch);
         try {
-            if (context->is_node && !here.nodes.empty()) here.nodes.pop_back();
+            if (context->is_node && !here.nodes.empty()) {
+                here.last_node = std::move(here.nodes.back());
+                here.nodes.pop_back();
+            }
             if (!context->is_op || here.depth == 0) return;
             if (--here.depth == 0) {
                 here.outermost = nullptr;
@@ -152,7 +138,7 @@ OpWatch::OpWatch() {
     OpWatch* nobody = nullptr;
     const bool alone = active.compare_exchange_strong(nobody, this);
     MANTISSA_ASSERT(alone);
-    t_place = {this, 0, nullptr, {}};  // an earlier watch may have had this address
+    t_place = {this, 0, nullptr, {}, {}};  // an earlier watch may have had this address
     m_handle = at::addThreadLocalCallback(at::RecordFunctionCallback(Callbacks::start, Callbacks::end)
                                               .needsInputs(true)
                                               .needsOutputs(true)
@@ -217,7 +203,7 @@ Operand OpWatch::operand(const Tensor& tensor, const TensorReading& reading) con
 
 void OpWatch::begin(const at::RecordFunction& function, Running& running) {
     const Unseen unseen;
-    const ThreadPlace& here = t_place;
+    const Node* node = t_place.node();
     running.name = bare_op_name(function.name());
     const OpArguments arguments(function, running.name);
     running.first = static_cast<int>(ops.size());
@@ -226,7 +212,7 @@ void OpWatch::begin(const at::RecordFunction& function, Running& running) {
         SeenOp op;
         op.reading.index = static_cast<std::int64_t>(ops.size());
         op.reading.op = op.reading.kernel = running.name;
-        op.reading.phase = !here.nodes.empty() ? "backward" : running.name.starts_with("amp_") ? "unscale" : phase;
+        op.reading.phase = node != nullptr ? "backward" : running.name.starts_with("amp_") ? "unscale" : phase;
         op.reading.scalars = arguments.scalars();
         op.first_sequence = static_cast<std::int64_t>(at::sequence_number::peek());
         for (const Tensor& tensor : arguments.operands(element)) {
@@ -236,11 +222,10 @@ void OpWatch::begin(const at::RecordFunction& function, Running& running) {
             op.reading.operands.push_back(std::move(reading));
             if (const void* storage = storage_of(tensor)) running.storages.insert(storage);
         }
-        if (!here.nodes.empty()) {
-            const Node& node = here.nodes.back();
-            if (!node.op.empty()) op.reading.op = node.op;
-            op.reading.module = node.module;
-            op.forward = node.forward;
+        if (node != nullptr) {
+            if (!node->op.empty()) op.reading.op = node->op;
+            op.reading.module = node->module;
+            op.forward = node->forward;
         } else {
             op.reading.module = place_of(op);
         }
@@ -381,7 +366,7 @@ std::optional<std::int64_t> OpWatch::sample_of(const SeenOp& op, const Tensor& r
 }
 
 void OpWatch::enter_node(const at::RecordFunction& function) {
-    Node node{name_of_node(function.name()), "", no_op};
+    Node node{op_of_node(function.name()), "", no_op};
     // The forward op within which this node was made.
     for (const SeenOp& seen : ops) {
         if (seen.reading.phase == "backward" || seen.end_sequence < 0) continue;

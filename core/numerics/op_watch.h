@@ -95,7 +95,4 @@ class OpWatch {
     at::CallbackHandle m_handle = 0;
 };
 
-/// "softmax" of "aten::_softmax.out" or "softmax_".
-[[nodiscard]] std::string bare_op_name(std::string_view name);
-
 }  // namespace mantissa

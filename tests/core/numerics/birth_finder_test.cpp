@@ -296,6 +296,19 @@ TEST(BirthFinder, a_backward_op_belongs_to_the_module_of_its_forward_op_also_on_
     EXPECT_EQ(finder.callback_error(), "");
 }
 
+// The engine fits a node's results to their shapes after the node has ended: a bias gets the sum over the batch there.
+TEST(BirthFinder, what_the_engine_does_after_a_node_is_backward_too) {
+    torch::nn::Linear gate(2, 2);
+    BirthFinder finder;
+    finder.name_tensors_of(*gate);
+    finder.set_phase("loss");
+    const Tensor half = gate->bias.to(at::kHalf) + torch::zeros({64, 2}, at::kHalf);
+    (half * 1.0).backward(torch::full({64, 2}, 2000.0F).to(at::kHalf));  // 64 · 2,000 leaves fp16
+    const auto cause = finder.cause_of(gate->bias.grad());
+    EXPECT_EQ(told(cause), "backward loss.add activation_overflow");
+    EXPECT_EQ(cause->producer.kernel, "sum");
+}
+
 TEST(BirthFinder, the_update_by_one_op_each_by_lists_and_fused) {
     const auto weights = [] { return std::vector{torch::ones({2}).requires_grad_(), torch::ones({3}).requires_grad_()}; };
     for (const auto implementation : {OptimizerImplementation::Exact, OptimizerImplementation::Fused}) {

@@ -1,4 +1,5 @@
 // The file of an incident: what it holds, when it is there, and that a run writes few of them.
+#include "run/batch_norm_watch.h"
 #include "run/incident_log.h"
 #include "training_fixture.h"
 
@@ -109,6 +110,47 @@ TEST_F(Training, AnUpdateThatMadeTheWeightsBadIsTold) {
     EXPECT_EQ(run.end.reason.find("adam_eps"), std::string::npos);
     EXPECT_NE(run.end.reason.find("hidden.weight"), std::string::npos) << run.end.reason;
     ASSERT_EQ(run.incidents("adam_eps").size(), 1u);
+
+    plan.training.optimizer = OptimizerPlan{};
+    plan.training.optimizer.name = "sgd";
+    plan.training.optimizer.learning_rate = 3e38;
+    plan.training.loss_factor = 1e10;  // finite gradients, and a product with the rate that isn't
+    const auto too_fast = incidents_of(train(plan));
+    ASSERT_EQ(too_fast.size(), 1u);
+    EXPECT_EQ(too_fast[0].birth->code, "weights_poisoned");
+    EXPECT_EQ(too_fast[0].birth->producer.phase, "update");
+}
+
+// A finite rise of a batch norm's variance is told once, at the next look; what a healthy run does isn't.
+TEST_F(Training, ASuddenRiseOfABatchNormsVarianceIsTold) {
+    for (const auto& [factor, expected] : {std::pair{1e6, 1u}, {5.0, 0u}}) {
+        const RunPlan plan = preset("digits-cnn", Precision::No, 1);
+        const auto choice = choose_run_device(plan);
+        const auto parts = build_run(plan, *choice);
+        ASSERT_TRUE(parts.ok());
+        const auto folder = create_run_folder(m_runs, plan.name, plan.mixed_precision);
+        auto recorder = RunRecorder::open(folder->path);
+        RunSession session{*folder, **recorder, m_control};
+        IncidentSources sources;
+        BatchNormWatch watch({plan, **parts, session, sources});
+        torch::Tensor variance = (*parts)->bare_model().named_buffers()["norm.running_var"];
+        StepOutcome outcome;
+        for (std::int64_t step = 0; step < 120; ++step) {
+            const torch::NoGradGuard no_grad;
+            variance.mul_(step < 20 ? 1.9 : 1);  // a start far from 1: × 400,000
+            if (step == 73) variance.mul_(factor);
+            outcome.facts.step = step;
+            watch.after_step(outcome, {});
+        }
+        ASSERT_TRUE((*recorder)->flush().ok());
+        auto reader = RunReader::open(folder->path);
+        const auto rows = (*reader)->read_new();
+        ASSERT_EQ(rows->incidents.size(), expected) << factor;
+        if (expected == 0) continue;
+        EXPECT_EQ(rows->incidents[0].kind + " " + rows->incidents[0].severity, "batchnorm_poisoned warning");
+        EXPECT_EQ(rows->incidents[0].step, 80);
+        EXPECT_EQ(rows->incidents[0].module, "norm");
+    }
 }
 
 TEST(Incidents, ThinnedKeepsTheLargestOfEachStretch) {
