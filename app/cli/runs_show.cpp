@@ -10,6 +10,7 @@
 #include "record/run_folder.h"
 #include "results.h"
 #include "runs_checkpoints.h"
+#include "runs_numerics.h"
 #include "table.h"
 
 namespace mantissa::cli {
@@ -65,11 +66,13 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         Json all = to_json(*result);
         all["plan"] = plan ? to_json(*plan) : program;
         all["running"] = has_supervisor(folder);
+        all["numerics"] = numerics_json(result->runs, language);
         if (!result->comparison) all["saved"] = checkpoints_json(folder);
         print_json(all);
         return 0;
     }
     print_result(*result);
+    print_numerics(result->runs, language);
     if (const std::string line = result->comparison ? "" : checkpoints_line(folder); !line.empty())
         print(line + ": mantissa train --resume-from " + folder.filename().string());
     if (plan)

@@ -102,6 +102,7 @@ std::string page(const Subject& subject, const TextCatalogue& texts) {
     body += named_section(texts, "verdicts", verdicts_html(subject.record.verdicts, texts));
     body += named_section(texts, "runs", runs_html(subject.evidence, texts));
     body += named_section(texts, "precision", precision_html(subject.evidence, texts));
+    body += named_section(texts, "numerics", numerics_html(subject.evidence, texts));
     body += named_section(texts, "charts", charts_html(subject.evidence, texts));
     body += named_section(texts, "fairness", fairness_html(subject.record, subject.evidence, texts));
     body += named_section(texts, "trial", trials_html(subject.evidence, texts));

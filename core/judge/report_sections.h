@@ -12,6 +12,8 @@ namespace mantissa {
 [[nodiscard]] std::string verdicts_html(const std::vector<Verdict>& verdicts, const TextCatalogue& texts);
 [[nodiscard]] std::string runs_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);
 [[nodiscard]] std::string precision_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);
+/// The control's forecast, and the alarms of all runs; empty when there is neither.
+[[nodiscard]] std::string numerics_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);
 [[nodiscard]] std::string fairness_html(const ComparisonRecord& record, const ComparisonEvidence& evidence,
                                         const TextCatalogue& texts);
 [[nodiscard]] std::string trials_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "plan/alarm_entries.h"
 #include "plan/catalogue.h"
 #include "plan/field_codec.h"
 #include "plan/nearest.h"
@@ -158,8 +159,6 @@ void check_built(const RunPlan& plan, Issues& issues) {
     if (plan.cpu_half == CpuHalf::Fast) issues.not_built("cpu_half", "use torch");
     if (plan.repetitions.control > 0) issues.not_built("repetitions.control", "use 0");
     if (plan.repetitions.rounding > 0) issues.not_built("repetitions.rounding", "use 0");
-    if (!plan.observe.alarms.empty()) issues.not_built("observe.alarms", "leave it empty");
-    if (plan.observe.local_error_every > 0) issues.not_built("observe.local_error_every", "use 0");
 }
 
 // A name stands in tables, in a terminal and in the report: one line, and not a page.
@@ -186,6 +185,7 @@ std::vector<PlanIssue> find_plan_issues(const RunPlan& plan) {
     check_model_and_data(plan, issues);
     check_training(plan, issues);
     check_unused_schedule(plan, issues);
+    if (const auto alarms = parse_alarms(plan.observe.alarms); !alarms) issues.found.push_back({"observe.alarms", alarms.error()});
     check_built(plan, issues);
     return std::move(issues.found);
 }

@@ -40,6 +40,7 @@ struct RunRecorder::Impl {
     std::optional<std::int64_t> last_saved_step;
     db::RowBatch taken;  // the writer thread's: rows that are being written, or that could not be
     std::thread thread;
+    std::function<void(const TensorStatRow&)> tensor_stat_listener;  // the pushing thread's
 
     std::mutex mutex;  // protects all below
     std::condition_variable wake, progress;
@@ -232,6 +233,7 @@ void RunRecorder::incident(IncidentRow row) {
     m_impl->push(&db::RowBatch::incidents, std::move(row));
 }
 void RunRecorder::tensor_stat(TensorStatRow row) {
+    if (m_impl->tensor_stat_listener) m_impl->tensor_stat_listener(row);
     m_impl->push(&db::RowBatch::tensor_stats, std::move(row));
 }
 void RunRecorder::extremes(ExtremesRow row) {
@@ -248,6 +250,10 @@ void RunRecorder::state(RunState state, std::string reason) {
 }
 void RunRecorder::meta(std::string key, std::string value) {
     m_impl->push(&db::RowBatch::meta, std::pair{std::move(key), std::move(value)});
+}
+
+void RunRecorder::on_tensor_stat(std::function<void(const TensorStatRow&)> listener) {
+    m_impl->tensor_stat_listener = std::move(listener);
 }
 
 Result<void> RunRecorder::flush() {

@@ -3,6 +3,7 @@
 // queue makes the pusher wait, nothing is ever dropped). `flush` returns when all that was pushed is committed.
 // Errors (full disk, unwritable folder) are kept, reported by `error()`, and stop the run: the training loop looks at every step.
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,9 @@ class RunRecorder {
     void alarm(AlarmRow row);
     void state(RunState state, std::string reason = {});
     void meta(std::string key, std::string value);
+
+    /// Sees every tensor record as it is pushed, on the pushing thread (alarms). Set before the run, or empty to stop.
+    void on_tensor_stat(std::function<void(const TensorStatRow&)> listener);
 
     Result<void> flush();
     /// flush(), and all of it on the disk: what is told before a run stops must survive the machine.

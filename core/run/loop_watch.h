@@ -36,6 +36,7 @@ struct LoopContext {
     RunParts& parts;
     RunSession& session;
     IncidentSources& incident_sources;
+    std::string& halt_reason;  // said of the next pause or stop that session.control was told: "alarm headroom on gate.mul"
 };
 
 class LoopWatch {

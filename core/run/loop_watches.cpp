@@ -1,4 +1,6 @@
+#include "run/alarm_watch.h"
 #include "run/batch_norm_watch.h"
+#include "run/local_error_watch.h"
 #include "run/loop_watch.h"
 #include "run/tensor_watch.h"
 
@@ -11,6 +13,8 @@ std::vector<std::unique_ptr<LoopWatch>> make_watches(const LoopContext& context)
         watches.push_back(std::make_unique<TensorWatch>(context));
         watches.push_back(std::make_unique<BatchNormWatch>(context));
     }
+    watches.push_back(std::make_unique<LocalErrorWatch>(context));
+    watches.push_back(std::make_unique<AlarmWatch>(context));  // after the tensor records, which it judges
     return watches;
 }
 

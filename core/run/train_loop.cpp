@@ -39,7 +39,7 @@ TrainLoop::TrainLoop(const RunPlan& plan, RunParts& parts, RunSession& session, 
       m_session(session),
       m_memory(memory),
       m_on_nonfinite(accelerator_options(plan).on_nonfinite),
-      m_watches(make_watches({plan, parts, session, m_incident_sources})),
+      m_watches(make_watches({plan, parts, session, m_incident_sources, m_halt_reason})),
       m_incidents(parts, plan, session, m_incident_sources),
       m_runner(parts, plan.training, this),
       m_evaluator(parts, plan),
@@ -103,8 +103,8 @@ OutputWatch* TrainLoop::outputs(std::int64_t step) {
 
 std::optional<RunEnd> TrainLoop::step_edge() {
     const auto tell = [this](bool paused) {
-        m_session.recorder.state(paused ? RunState::Paused : RunState::Running, paused ? m_pause_reason : "");
-        m_pause_reason.clear();
+        m_session.recorder.state(paused ? RunState::Paused : RunState::Running, paused ? m_halt_reason : "");
+        m_halt_reason.clear();
     };
     const auto keep = [this] { save(); };
     RunControl::Next next = m_session.control.at_step_edge(tell, keep);
@@ -119,7 +119,7 @@ std::optional<RunEnd> TrainLoop::step_edge() {
         case RunControl::Next::Go:
             break;
         case RunControl::Next::Stop:
-            return RunEnd{RunState::Stopped, "stopped " + at};
+            return RunEnd{RunState::Stopped, "stopped " + at + (m_halt_reason.empty() ? "" : ": " + m_halt_reason)};
         case RunControl::Next::Interrupt:
             return RunEnd{RunState::Interrupted, "interrupted " + at};
     }
@@ -181,7 +181,7 @@ std::optional<RunEnd> TrainLoop::after_refusal(const NonFinite& refusal) {
     std::string reason = refusal.error().message;
     if (!m_incidents.last_place().empty()) reason += "; it was born in " + m_incidents.last_place();
     if (m_on_nonfinite == OnNonfinite::Pause) {
-        m_pause_reason = reason;
+        m_halt_reason = reason;
         m_session.control.pause_here();
         return std::nullopt;
     }

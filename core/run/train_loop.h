@@ -48,6 +48,7 @@ class TrainLoop : private BeforeUpdate {
     HostMemory m_host_memory;
     OnNonfinite m_on_nonfinite;
     IncidentSources m_incident_sources;
+    std::string m_halt_reason;  // of the next pause or stop
     std::vector<std::unique_ptr<LoopWatch>> m_watches;
     std::optional<OutputFan> m_outputs;  // of the step that runs
     IncidentReporter m_incidents;
@@ -57,7 +58,6 @@ class TrainLoop : private BeforeUpdate {
     LoopState m_state;
     std::int64_t m_first_step = 0;
     bool m_ops_recorded = false, m_memory_parts_recorded = false;
-    std::string m_pause_reason;
 };
 
 }  // namespace mantissa
