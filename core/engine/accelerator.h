@@ -84,6 +84,8 @@ class Accelerator : public ProcessCalls {  // processes, gather, trigger, set_se
     [[nodiscard]] bool optimizer_step_was_skipped() const { return m_core->any_skipped(); }
     /// Facts of the last attempt (complete after the last prepared optimizer stepped, or threw NonFinite).
     [[nodiscard]] const StepFacts& last_step() const { return m_core->facts; }
+    /// Where training stands between two calls.
+    [[nodiscard]] const WindowProgress& window() const { return m_core->window; }
 
     [[nodiscard]] Precision mixed_precision() const { return m_core->precision; }
     [[nodiscard]] const std::string& mixed_precision_source() const { return m_core->precision_source; }
@@ -125,6 +127,10 @@ class Accelerator : public ProcessCalls {  // processes, gather, trigger, set_se
     /// Without a folder the checkpoint of the highest number. Everything is read and checked before anything changes; what goes on
     /// is, on a CPU, what would have come without the stop. Loss scale across modes: plan/resume_rule.h, told in the notices.
     LoadedState load_state(const std::filesystem::path& folder = {});
+    /// What save_state() would write, as it is now; the tensors are the live ones.
+    [[nodiscard]] Checkpoint state() const;
+    /// As load_state(), of a state that was kept in memory; returns the notices.
+    std::vector<std::string> take_state(const Checkpoint& checkpoint);
     void register_for_checkpointing(std::shared_ptr<Stateful> object);
     HookHandle register_save_state_pre_hook(StateHook hook) { return m_core->saved_states.save_hooks.add(std::move(hook)); }
     HookHandle register_load_state_pre_hook(StateHook hook) { return m_core->saved_states.load_hooks.add(std::move(hook)); }

@@ -157,6 +157,15 @@ LoadedState Accelerator::load_state(const fs::path& folder) {
     return loaded;
 }
 
+Checkpoint Accelerator::state() const { return gather_state(*m_core); }
+
+std::vector<std::string> Accelerator::take_state(const Checkpoint& checkpoint) {
+    std::vector<std::string> notices;
+    check_state(*m_core, checkpoint);
+    apply_state(*m_core, checkpoint, notices);
+    return notices;
+}
+
 void Accelerator::register_for_checkpointing(std::shared_ptr<Stateful> object) {
     if (!object) throw EngineError({ErrorCode::BadPlan, "an empty object was registered for checkpointing", "give one that is there"});
     m_core->saved_states.objects.push_back(std::move(object));

@@ -54,6 +54,11 @@ inline constexpr const char* checkpoint = "checkpoint";              // the last
 inline constexpr const char* checkpoint_error = "checkpoint_error";  // why the last attempt to save failed; "" when it did not
 inline constexpr const char* checkpoint_ns = "checkpoint_ns";        // wall clock of the last attempt to save
 
+// States in memory that a faulty step is done again from; rewritten when they change.
+inline constexpr const char* kept_states = "kept_states";              // how many
+inline constexpr const char* kept_states_bytes = "kept_states_bytes";  // all together
+inline constexpr const char* kept_states_reason = "kept_states_reason";  // a sentence: why there are none; "" when there are
+
 // Names that blobs of numbers go by.
 inline constexpr const char* parameters = "parameters";  // JSON list, in the order of ExtremesRow's values
 

@@ -14,6 +14,7 @@
 #include "plan/plan_names.h"
 #include "record/meta_keys.h"
 #include "run/environment.h"
+#include "run/replay.h"
 #include "run/run_parts.h"
 #include "run/train_loop.h"
 #include "run/trial.h"
@@ -112,8 +113,7 @@ Result<std::string> environment(const RunPlan& plan) {
 }
 
 Result<ReplayAnswer> replay(const ReplayRequest& request) {
-    static_cast<void>(request);
-    return Error{ErrorCode::NotBuilt, "a replay is not built yet", ""};
+    return guarded([&] { return replay_run(request); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "host/engine_api.h"
 #include "models/module_scope.h"
 #include "record/rows.h"
+#include "run/loop_state.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
 
@@ -37,6 +38,7 @@ struct LoopContext {
     RunSession& session;
     IncidentSources& incident_sources;
     std::string& halt_reason;  // said of the next pause or stop that session.control was told: "alarm headroom on gate.mul"
+    const LoopState& state;    // the loop's own counters
 };
 
 class LoopWatch {

@@ -1,5 +1,6 @@
 #include "run/alarm_watch.h"
 #include "run/batch_norm_watch.h"
+#include "run/kept_states.h"
 #include "run/local_error_watch.h"
 #include "run/loop_watch.h"
 #include "run/tensor_watch.h"
@@ -8,6 +9,7 @@ namespace mantissa {
 
 std::vector<std::unique_ptr<LoopWatch>> make_watches(const LoopContext& context) {
     std::vector<std::unique_ptr<LoopWatch>> watches;
+    watches.push_back(std::make_unique<KeptStates>(context));
     // No plan may say a level below 0: only the bench, which measures what level 0 costs.
     if (context.plan.observe.level >= 0) {
         watches.push_back(std::make_unique<TensorWatch>(context));

@@ -32,15 +32,14 @@ RunCheckpoints::RunCheckpoints(const RunPlan& plan, RunParts& parts, RunSession&
       m_parts(parts),
       m_session(session),
       m_plan_hook(parts.accelerator.register_save_state_pre_hook(
-          [this](const fs::path& hidden) { write_plan(hidden / "plan.json"); })) {}
+          [this](const fs::path& hidden) { require(write_run_plan(m_session.folder, m_plan, hidden / "plan.json")); })) {}
 
-// With the sources of its settings where the run has them.
-void RunCheckpoints::write_plan(const fs::path& file) {
+Result<void> write_run_plan(const RunFolder& run, const RunPlan& plan, const fs::path& file) {
     std::error_code failed;
-    if (!fs::exists(m_session.folder.plan(), failed)) return require(write_plan_file(file, {m_plan, {}, {}}));
-    const Result<std::string> plan = read_file(m_session.folder.plan());
-    if (!plan) throw EngineError(plan.error());
-    require(write_file_atomically(file, *plan));
+    if (!fs::exists(run.plan(), failed)) return write_plan_file(file, {plan, {}, {}});
+    const Result<std::string> text = read_file(run.plan());
+    if (!text) return text.error();
+    return write_file_atomically(file, *text);
 }
 
 void RunCheckpoints::save(std::int64_t steps_done) {

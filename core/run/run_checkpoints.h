@@ -10,6 +10,9 @@
 
 namespace mantissa {
 
+/// The run's plan.json, with the sources of its settings, where the run has one.
+Result<void> write_run_plan(const RunFolder& run, const RunPlan& plan, const std::filesystem::path& file);
+
 class RunCheckpoints {
   public:
     RunCheckpoints(const RunPlan& plan, RunParts& parts, RunSession& session);
@@ -24,7 +27,6 @@ class RunCheckpoints {
     void save(std::int64_t steps_done);
 
   private:
-    void write_plan(const std::filesystem::path& file);
     void tell_failure(std::int64_t steps_done, const std::string& why);
 
     const RunPlan& m_plan;

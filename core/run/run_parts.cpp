@@ -83,6 +83,8 @@ std::string state_hash(Model& model) {
     return tensor_hash(state);
 }
 
+std::string training_split_hash(const RunParts& parts) { return tensor_hash({{"training", parts.split.training}}); }
+
 Result<DeviceChoice> choose_run_device(const RunPlan& plan) {
     return choose_device(find_devices(), plan.device, plan.mixed_precision, plan.allow_emulated);
 }

@@ -43,6 +43,9 @@ Result<DeviceChoice> choose_run_device(const RunPlan& plan);
 /// SHA-256 over names, dtypes, shapes and bytes of parameters and buffers.
 [[nodiscard]] std::string state_hash(Model& model);
 
+/// SHA-256 over the indices of the samples that train.
+[[nodiscard]] std::string training_split_hash(const RunParts& parts);
+
 /// Builds data, model (weights from the seed), optimizer and scheduler, in this order, on the device that was
 /// chosen. Sets threads and determinism of the process.
 Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice);

@@ -21,6 +21,7 @@ StepOutcome StepRunner::run(OpCounter* counter, const std::function<std::int64_t
         const std::int64_t before_data = monotonic_ns();
         m_batches.push_back(next_batch(outcome));
         data_ns += monotonic_ns() - before_data;
+        if (m_watcher != nullptr) m_watcher->batch_in_hand(m_step, m_batches.size() - 1, m_batches.back());
         micro_batch(m_batches.back(), counter, outcome, current_bytes);
     } while (!m_parts.accelerator.sync_gradients());
     look_before_update();
@@ -49,7 +50,14 @@ torch::Tensor StepRunner::forward(const Batch& batch, OutputWatch* outputs) {
     std::optional<WatchScope> watch;
     if (outputs != nullptr) watch.emplace(*outputs);
     const AutocastScope autocast = m_parts.accelerator.autocast();
-    return m_parts.loss(m_parts.model(batch.features), batch.labels);
+    begin_phase("forward");
+    const torch::Tensor output = m_parts.model(batch.features);
+    begin_phase("loss");
+    return m_parts.loss(output, batch.labels);
+}
+
+void StepRunner::begin_phase(const char* phase) {
+    if (m_watcher != nullptr) m_watcher->phase_begins(phase);
 }
 
 void StepRunner::micro_batch(const Batch& batch, OpCounter* counter, StepOutcome& outcome,
@@ -65,6 +73,7 @@ void StepRunner::micro_batch(const Batch& batch, OpCounter* counter, StepOutcome
     if (measured) outcome.saved_for_backward_bytes = current_bytes() - before;
     if (counter != nullptr) counter->set_phase(OpPhase::Backward);
     m_losses.push_back(loss.detach());
+    begin_phase("backward");
     m_parts.accelerator.backward(loss, m_plan.loss_factor);
     if (counter != nullptr) counter->pause();
 }
@@ -79,6 +88,7 @@ void StepRunner::look_before_update() {
 }
 
 void StepRunner::update(StepOutcome& outcome) {
+    begin_phase("update");
     if (m_plan.clip_grad_norm) m_parts.accelerator.clip_grad_norm(m_parameters, *m_plan.clip_grad_norm);
     if (m_plan.clip_grad_value) m_parts.accelerator.clip_grad_value(m_parameters, *m_plan.clip_grad_value);
     try {

@@ -27,6 +27,10 @@ struct StepOutcome {
 class BeforeUpdate {
   public:
     virtual ~BeforeUpdate() = default;
+    /// A micro-batch is in hand; a replay may put another in its place.
+    virtual void batch_in_hand(std::int64_t /*step*/, std::size_t /*micro_batch*/, Batch& /*batch*/) {}
+    /// What is done from here on: forward loss backward update (which unscales first).
+    virtual void phase_begins(const char* /*phase*/) {}
     virtual void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) = 0;
     /// After all backward passes of every attempt, before anything else looks: gradients are scaled and not clipped.
     virtual void before_update(std::int64_t /*step*/, const std::vector<Batch>& /*micro_batches*/) {}
@@ -47,12 +51,14 @@ class StepRunner {
 
     /// The batches of the last attempt (for a look at them again).
     [[nodiscard]] const std::vector<Batch>& last_batches() const { return m_batches; }
+    [[nodiscard]] const std::vector<torch::Tensor>& last_losses() const { return m_losses; }  // detached
 
   private:
     [[nodiscard]] Batch next_batch(StepOutcome& outcome);
     [[nodiscard]] torch::Tensor forward(const Batch& batch, OutputWatch* outputs);
     void micro_batch(const Batch& batch, OpCounter* counter, StepOutcome& outcome,
                      const std::function<std::int64_t()>& current_bytes);
+    void begin_phase(const char* phase);
     void look_before_update();
     void update(StepOutcome& outcome);
 

@@ -22,6 +22,11 @@ void change_learning_rate(double saved, double now, RunParts& parts) {
     scheduler.load_state(state);
 }
 
+void follow_learning_rate(const RunPlan& saved, const RunPlan& plan, RunParts& parts) {
+    const double before = saved.training.optimizer.learning_rate, now = plan.training.optimizer.learning_rate;
+    if (before != now) change_learning_rate(before, now, parts);
+}
+
 }  // namespace
 
 void take_up(const CheckpointInfo& checkpoint, const RunPlan& plan, RunParts& parts) {
@@ -30,10 +35,14 @@ void take_up(const CheckpointInfo& checkpoint, const RunPlan& plan, RunParts& pa
     const auto fits = check_resume(saved->plan, checkpoint.step, plan);
     if (!fits) throw EngineError(fits.error());
     parts.accelerator.load_state(checkpoint.path);
-    const double saved_rate = saved->plan.training.optimizer.learning_rate;
-    const double rate = plan.training.optimizer.learning_rate;
-    if (saved_rate != rate) change_learning_rate(saved_rate, rate, parts);
+    follow_learning_rate(saved->plan, plan, parts);
     parts.hashes.initial_state = state_hash(parts.bare_model());
+}
+
+void take_up(const Checkpoint& state, const RunPlan& saved, const RunPlan& plan, RunParts& parts) {
+    if (const auto fits = check_resume(saved, state.step, plan); !fits) throw EngineError(fits.error());
+    parts.accelerator.take_state(state);
+    follow_learning_rate(saved, plan, parts);
 }
 
 }  // namespace mantissa

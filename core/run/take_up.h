@@ -8,5 +8,7 @@ namespace mantissa {
 
 /// Throws EngineError when the checkpoint and the plan don't fit.
 void take_up(const CheckpointInfo& checkpoint, const RunPlan& plan, RunParts& parts);
+/// The same from memory: `state` was kept by a run of the plan `saved`.
+void take_up(const Checkpoint& state, const RunPlan& saved, const RunPlan& plan, RunParts& parts);
 
 }  // namespace mantissa

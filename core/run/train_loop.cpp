@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "base/numbers.h"
-#include "data/tensor_hash.h"
 #include "engine/engine_error.h"
 #include "plan/resume_check.h"
 #include "plan/resume_rule.h"
@@ -39,13 +38,13 @@ TrainLoop::TrainLoop(const RunPlan& plan, RunParts& parts, RunSession& session, 
       m_session(session),
       m_memory(memory),
       m_on_nonfinite(accelerator_options(plan).on_nonfinite),
-      m_watches(make_watches({plan, parts, session, m_incident_sources, m_halt_reason})),
+      m_watches(make_watches({plan, parts, session, m_incident_sources, m_halt_reason, m_state})),
       m_incidents(parts, plan, session, m_incident_sources),
       m_runner(parts, plan.training, this),
       m_evaluator(parts, plan),
       m_checkpoints(plan, parts, session) {
     m_state.data_hash = parts.hashes.data;
-    m_state.training_split_hash = tensor_hash({{"training", parts.split.training}});
+    m_state.training_split_hash = training_split_hash(parts);
     m_parts.accelerator.register_for_checkpointing(std::make_shared<SavedLoop>(m_state));
 }
 

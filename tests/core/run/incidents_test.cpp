@@ -132,7 +132,9 @@ TEST_F(Training, ASuddenRiseOfABatchNormsVarianceIsTold) {
         auto recorder = RunRecorder::open(folder->path);
         RunSession session{*folder, **recorder, m_control};
         IncidentSources sources;
-        BatchNormWatch watch({plan, **parts, session, sources});
+        std::string halt_reason;
+        const LoopState loop{};
+        BatchNormWatch watch({plan, **parts, session, sources, halt_reason, loop});
         torch::Tensor variance = (*parts)->bare_model().named_buffers()["norm.running_var"];
         StepOutcome outcome;
         for (std::int64_t step = 0; step < 120; ++step) {

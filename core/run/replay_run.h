@@ -1,0 +1,43 @@
+#pragma once
+// A run built again from its plan and moved forward step by step, without a recording. Throws what the engine throws. Thread: the
+// one that trains.
+#include "checkpoint/checkpoint_files.h"
+#include "record/checkpoint_info.h"
+#include "run/loop_state.h"
+#include "run/run_parts.h"
+#include "run/step_runner.h"
+
+namespace mantissa {
+
+class ReplayRun {
+  public:
+    /// At step 0. `plan` must outlive it.
+    ReplayRun(const RunPlan& plan, BeforeUpdate& watch);
+
+    void start_from(const CheckpointInfo& checkpoint);
+    /// A state that another ReplayRun of the plan `saved` gave.
+    void start_from(const Checkpoint& state, const RunPlan& saved);
+    /// From here on, whatever was taken up.
+    void fix_loss_scale(double scale) { m_parts->accelerator.restore_loss_scale({scale, 0}); }
+
+    struct Step {
+        StepOutcome outcome;
+        SkipKind skip_kind = SkipKind::None;
+    };
+    [[nodiscard]] Step next_step();
+
+    /// The number of the next step.
+    [[nodiscard]] std::int64_t step() const { return m_loop.step; }
+    /// Everything at this point, in memory of its own.
+    [[nodiscard]] Checkpoint state() const;
+    [[nodiscard]] RunParts& parts() { return *m_parts; }
+    [[nodiscard]] const StepRunner& runner() const { return m_runner; }
+
+  private:
+    const RunPlan* m_plan;
+    std::unique_ptr<RunParts> m_parts;
+    LoopState m_loop;
+    StepRunner m_runner;
+};
+
+}  // namespace mantissa
