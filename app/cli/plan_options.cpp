@@ -115,6 +115,10 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
         add_flag(verb, "--modes", "modes",
                  "precision modes, for example no,fp16,bf16 (the control no is always among them)");
         add_flag(verb, "--order", "launch.order", "turns (default), one-by-one, at-once");
+        add_flag(verb, "--repetitions", "repetitions.control",
+                 "more runs of the control with another batch order; from 2 on differences are judged by their spread");
+        add_flag(verb, "--rounding-replicas,--rounding_replicas", "repetitions.rounding",
+                 "more runs of the control from weights moved by one last bit; shown, never used for a verdict");
     }
     add_flag(verb, "--mixed_precision,--mixed-precision", "mixed_precision",
              "no, fp16, bf16 or fp8, any case");

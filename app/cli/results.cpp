@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/numbers.h"
+#include "judge/control_spread.h"
+#include "judge/evidence.h"
 #include "judge/judge.h"
 #include "judge/texts.h"
 #include "output.h"
@@ -134,6 +136,17 @@ Json verdicts_json(const std::vector<Verdict>& verdicts) {
     return list;
 }
 
+void add_replicas(const std::filesystem::path& folder, const ComparisonRecord& record, JobResult& result) {
+    const auto replicas = read_replica_runs(folder);
+    if (!replicas || replicas->empty()) return;
+    for (const ReplicaRun& one : *replicas) {
+        if (auto summary = summarize_run(one.run_dir)) result.replicas.emplace_back(one.replica, std::move(*summary));
+    }
+    const auto evidence = load_comparison_evidence(record);
+    const auto texts = text_catalogue(result.language);
+    if (evidence && texts) result.bands = band_lines(*evidence, **texts);
+}
+
 }  // namespace
 
 std::string metric_text(const RunSummary& run) {
@@ -172,6 +185,7 @@ Result<JobResult> load_result(const std::filesystem::path& job_folder, const std
     if (result.runs.empty())
         return Error{ErrorCode::InputOutput, (job_folder / "comparison.json").string() + " names no runs",
                      "restore it from a copy, or delete it"};
+    add_replicas(job_folder, *record, result);
     result.verdicts = record->verdicts;
     result.comparison = std::move(*record);
     return result;
@@ -191,6 +205,7 @@ void print_result(const JobResult& result) {
             print(std::string(to_string(run.mode)) + ": the last checkpoint could not be saved: " + run.checkpoint_error);
     for (const auto& [folder, error] : result.unreadable) fail(error);
     if (result.comparison) print_fairness(*result.comparison, label);
+    for (const std::string& line : result.bands) print_wrapped(line, 0);
     print_verdicts(result.verdicts, label);
     if (result.comparison && result.comparison->decision) print_decision(*result.comparison->decision, label);
     print("");
@@ -210,6 +225,13 @@ nlohmann::json to_json(const JobResult& result) {
         return run;
     }
     const ComparisonRecord& comparison = *result.comparison;
+    Json replicas = Json::array();
+    for (const auto& [replica, summary] : result.replicas) {
+        Json run = mantissa::to_json(summary);
+        run["role"] = to_string(replica.role);
+        run["number"] = replica.number;
+        replicas.push_back(std::move(run));
+    }
     Json runs = Json::array(), unreadable = Json::array(), trials = Json::array(), modes = Json::array();
     for (const RunSummary& run : result.runs) runs.push_back(mantissa::to_json(run));
     for (const auto& [folder, error] : result.unreadable)
@@ -226,6 +248,8 @@ nlohmann::json to_json(const JobResult& result) {
             {"modes", modes},
             {"trials", trials},
             {"runs", runs},
+            {"replicas", replicas},
+            {"bands", result.bands},
             {"unreadable_runs", unreadable},
             {"verdicts", verdicts_json(result.verdicts)},
             {"decision", comparison.decision ? mantissa::to_json(*comparison.decision) : Json(nullptr)},

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "record/comparison_record.h"
+#include "record/replica.h"
 #include "record/run_summary.h"
 
 namespace mantissa::cli {
@@ -18,6 +19,8 @@ struct JobResult {
     std::vector<std::pair<std::filesystem::path, Error>> unreadable;  // runs of a comparison that are damaged
     std::vector<Verdict> verdicts;
     std::optional<ComparisonRecord> comparison;  // none for a single run
+    std::vector<std::pair<Replica, RunSummary>> replicas;  // of the control
+    std::vector<std::string> bands;                        // what they span, as sentences
     std::filesystem::path folder, report;        // report empty: there is none
     std::string language = "en";                 // of verdicts, decision and labels
 };

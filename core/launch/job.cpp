@@ -90,9 +90,11 @@ class JobFolders {
     JobFolders& operator=(const JobFolders&) = delete;
     void keep() { m_made.clear(); }
 
-    Result<void> add_run(PreparedJob& job, SourcedPlan plan, Precision mode,
+    Result<void> add_run(PreparedJob& job, SourcedPlan plan, JobRun run,
                          const std::optional<CheckpointInfo>& resumed, const fs::path& runs) {
+        const Precision mode = run.mode;
         plan.plan.mixed_precision = mode;
+        if (run.replica.is_replica()) plan.plan.name += " " + run.replica.label();
         auto folder = create_run_folder(runs, plan.plan.name, mode);
         if (!folder) return folder.error();
         m_made.push_back(folder->path);
@@ -101,10 +103,14 @@ class JobFolders {
         if (!claim) return claim.error();
         if (auto written = write_plan_file(folder->plan(), plan); !written) return written;
         if (auto reserved = launch_files::make_reserve(*folder); !reserved) return reserved;
+        if (run.replica.is_replica()) {
+            if (auto written = write_replica(folder->path, run.replica); !written) return written;
+        }
         if (auto recorded = record_beginning(*folder, plan.plan, job.comparison_id, resumed); !recorded)
             return recorded;
         job.claims.push_back(std::move(*claim));
-        job.runs.push_back({mode, *folder});
+        run.folder = *folder;
+        (run.replica.is_replica() ? job.replicas : job.runs).push_back(std::move(run));
         return {};
     }
 
@@ -134,10 +140,19 @@ Result<void> write_comparison_start(const PreparedJob& job, const SourcedPlan& p
         record.modes.push_back(run.mode);
         record.run_dirs.push_back(run.folder.path);
     }
-    return write_comparison(job.folder, record);
+    if (auto written = write_comparison(job.folder, record); !written || job.replicas.empty()) return written;
+    std::vector<ReplicaRun> replicas;
+    for (const auto& run : job.replicas) replicas.push_back({run.replica, run.folder.path});
+    return write_replica_runs(job.folder, replicas);
 }
 
 }  // namespace
+
+std::vector<JobRun> PreparedJob::all_runs() const {
+    std::vector<JobRun> all = runs;
+    all.insert(all.end(), replicas.begin(), replicas.end());
+    return all;
+}
 
 Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& given, const fs::path& runs_folder) {
     SourcedPlan plan = given;
@@ -157,7 +172,14 @@ Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& given, const fs
         if (auto made = folders.add_comparison(job, plan, runs); !made) return made.error();
     }
     for (const Precision mode : modes_of(kind, plan.plan)) {
-        if (auto made = folders.add_run(job, plan, mode, *resumed, runs); !made) return made.error();
+        if (auto made = folders.add_run(job, plan, {mode, {}, {}}, *resumed, runs); !made) return made.error();
+    }
+    if (kind == JobKind::Comparison) {
+        const RepetitionPlan& more = plan.plan.repetitions;
+        for (const Replica& replica : planned_replicas(more.control, more.rounding)) {
+            if (auto made = folders.add_run(job, plan, {Precision::No, {}, replica}, *resumed, runs); !made)
+                return made.error();
+        }
     }
     if (kind == JobKind::SingleRun)
         job.folder = job.runs.front().folder.path;
@@ -176,7 +198,7 @@ Result<PreparedJob> read_job(const fs::path& job_folder) {
         const RunFolder folder{job.folder};
         const auto plan = launch_files::read_run_plan(folder.plan());
         if (!plan) return plan.error();
-        job.runs.push_back({plan->mixed_precision, folder});
+        job.runs.push_back({plan->mixed_precision, folder, {}});
         return job;
     }
     const auto record = read_comparison(job.folder);
@@ -194,8 +216,11 @@ Result<PreparedJob> read_job(const fs::path& job_folder) {
         fs::path folder = record->run_dirs[i];
         // A runs folder that was moved or copied: the runs lie beside `comparisons`.
         if (!fs::exists(folder, failed)) folder = job.folder.parent_path().parent_path() / folder.filename();
-        job.runs.push_back({record->modes[i], RunFolder{folder}});
+        job.runs.push_back({record->modes[i], RunFolder{folder}, {}});
     }
+    const auto replicas = read_replica_runs(job.folder);
+    if (!replicas) return replicas.error();
+    for (const ReplicaRun& run : *replicas) job.replicas.push_back({Precision::No, RunFolder{run.run_dir}, run.replica});
     return job;
 }
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "launch/run_claim.h"
 #include "plan/run_plan.h"
+#include "record/replica.h"
 #include "record/run_folder.h"
 
 namespace mantissa {
@@ -21,6 +22,7 @@ enum class JobKind { SingleRun, Comparison };
 struct JobRun {
     Precision mode = Precision::No;
     RunFolder folder;
+    Replica replica = {};
 };
 
 struct PreparedJob {
@@ -29,14 +31,17 @@ struct PreparedJob {
     std::string comparison_id;     // empty for a single run
     ComparisonOrder order = ComparisonOrder::Turns;
     std::vector<JobRun> runs;  // in the order of the plan's modes, the control first
-    /// The runs' locks. Held from the moment the folders exist, handed to the supervisor and by it to the
+    /// More runs of the control (plan.repetitions): they begin when the modes have ended, one by one.
+    std::vector<JobRun> replicas;
+    [[nodiscard]] std::vector<JobRun> all_runs() const;  // those of the modes, then the replicas
+    /// The locks of all runs, in that order. Held from the moment the folders exist, handed to the supervisor and by it to the
     /// workers, so that no reader ever takes a queued run for a lost one.
     std::vector<RunClaim> claims;
 };
 
 /// Makes the run folders (plan.json each with its mode, run.db with state queued) and, for a comparison, its
 /// folder with comparison.json. A comparison runs `plan.modes`, with the control `no` added in front if it is
-/// missing; a single run uses `plan.mixed_precision`. Errors: InputOutput (with the folder), BadPlan
+/// missing, and the replicas of it; a single run uses `plan.mixed_precision`. Errors: InputOutput (with the folder), BadPlan
 /// (comparison in scope thread; a checkpoint to go on from that doesn't fit), NotBuilt (scopes ranks and join). Nothing is left behind by a job that could
 /// not be prepared.
 Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan,

@@ -21,7 +21,11 @@ class ManagedRun {
     ManagedRun(JobRun run, RunClaim claim) : m_run(std::move(run)), m_claim(std::move(claim)) {}
 
     [[nodiscard]] const JobRun& run() const { return m_run; }
-    [[nodiscard]] std::string mode() const { return to_string(m_run.mode); }
+    /// "no repetition 1" for a replica.
+    [[nodiscard]] std::string mode() const {
+        return to_string(m_run.mode) + (is_replica() ? " " + m_run.replica.label() : std::string());
+    }
+    [[nodiscard]] bool is_replica() const { return m_run.replica.is_replica(); }
     [[nodiscard]] bool has_ended() const { return m_phase == Phase::Ended; }
     [[nodiscard]] bool is_queued() const { return m_phase == Phase::Queued; }
     [[nodiscard]] bool is_running() const { return m_phase == Phase::Running; }

@@ -57,7 +57,7 @@ Result<void> collect_claims(PreparedJob& job) {
     const char* text = std::getenv(worker_environment::claims);
     std::istringstream numbers(text != nullptr ? text : "");
     ::unsetenv(worker_environment::claims);
-    for (const auto& run : job.runs) {
+    for (const auto& run : job.all_runs()) {
         std::string number;
         const bool inherited = static_cast<bool>(std::getline(numbers, number, ','));
         auto claim = inherited ? RunClaim::adopt(run.folder, static_cast<int>(parse_int(number).value_or(-1)))
@@ -70,9 +70,10 @@ Result<void> collect_claims(PreparedJob& job) {
 
 /// The folders are there and nobody will work on them: they say why, instead of looking lost.
 Error mark_unstarted(const PreparedJob& job, Error error) {
+    const auto runs = job.all_runs();
     // Without the claims the job belongs to somebody else.
     for (std::size_t i = 0; i < job.claims.size(); ++i) {
-        const auto written = launch_files::write_state(job.runs[i].folder, RunState::Failed, describe(error),
+        const auto written = launch_files::write_state(runs[i].folder, RunState::Failed, describe(error),
                                                        exit_code(error.code));
         if (!written) log::warning(describe(written.error()));
     }

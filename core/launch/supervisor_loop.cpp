@@ -43,8 +43,8 @@ void log_failure(const Result<void>& result) {
 
 SupervisorLoop::SupervisorLoop(PreparedJob job, RunPlan plan, const SupervisorHooks& hooks)
     : m_job(std::move(job)), m_plan(std::move(plan)), m_hooks(hooks) {
-    for (std::size_t i = 0; i < m_job.runs.size(); ++i)
-        m_runs.emplace_back(m_job.runs[i], std::move(m_job.claims[i]));
+    const auto runs = m_job.all_runs();
+    for (std::size_t i = 0; i < runs.size(); ++i) m_runs.emplace_back(runs[i], std::move(m_job.claims[i]));
     m_job.claims.clear();
 }
 
@@ -75,10 +75,12 @@ Result<void> SupervisorLoop::open() {
 int SupervisorLoop::run() {
     log::info("supervisor " + std::to_string(::getpid()) + " of " + m_job.folder.string());
     while (!all_ended() || m_trial) {
-        if (m_trials_done)
+        if (m_trials_done) {
             start_runs();
-        else
+            start_next_replica();
+        } else {
             advance_trials();
+        }
         if (all_ended() && !m_trial) break;
         wait_for_events();
         reap_workers();
@@ -95,7 +97,9 @@ int SupervisorLoop::run() {
 int SupervisorLoop::exit_code_of_job() const {
     // Not read from the recordings: a full disk may have kept an end state out of them, and it is known here.
     std::vector<RunOutcome> outcomes;
-    for (const auto& run : m_runs) outcomes.push_back({run.end_state(), {}, run.exit_code()});
+    for (const auto& run : m_runs) {
+        if (!run.is_replica()) outcomes.push_back({run.end_state(), {}, run.exit_code()});
+    }
     return combined_exit_code(m_job.kind, outcomes);
 }
 
@@ -149,7 +153,7 @@ void SupervisorLoop::advance_trials() {
     }
     while (!m_trial && m_next_trial < m_runs.size()) {
         auto& run = m_runs[m_next_trial++];
-        if (run.has_ended()) continue;
+        if (run.has_ended() || run.is_replica()) continue;  // what the control's trial finds holds for its replicas
         run.mark_trial();
         auto trial = TrialProcess::start(run.run().folder.plan(), run.run().mode, m_plan.launch.threads,
                                          run.run().folder.log(), m_hooks.trial_limit);
@@ -197,8 +201,8 @@ void SupervisorLoop::decide_order() {
 
 void SupervisorLoop::start_runs() {
     const bool turns = is_comparison() && m_job.order == ComparisonOrder::Turns;
-    const bool some_start =
-        std::any_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.is_queued(); });
+    const bool some_start = std::any_of(m_runs.begin(), m_runs.end(),
+                                        [](const auto& run) { return run.is_queued() && !run.is_replica(); });
     if (turns && some_start) {
         auto hold = TurnHold::take(m_job.folder);
         m_hold_started_ns = monotonic_ns();
@@ -208,12 +212,24 @@ void SupervisorLoop::start_runs() {
             log::warning("the turns begin without waiting for all: " + describe(hold.error()));
     }
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        if (!m_runs[i].is_queued()) continue;
+        if (!m_runs[i].is_queued() || m_runs[i].is_replica()) continue;
         if (m_job.order == ComparisonOrder::OneByOne && any_running()) return;
         if (const auto started = m_runs[i].start(m_plan, turns ? m_job.folder : std::filesystem::path(), i);
             !started) {
             log::error(m_runs[i].mode() + ": " + describe(started.error()));
         }
+    }
+}
+
+// One at a time, so that no mode's time is touched; the control that they repeat stands first.
+void SupervisorLoop::start_next_replica() {
+    if (!modes_ended() || any_running()) return;
+    const auto next = std::find_if(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.is_queued(); });
+    if (next == m_runs.end()) return;
+    if (m_runs.front().end_state() != RunState::Finished) {
+        next->end_unstarted(RunState::Stopped, "the control did not run to its end, so there is nothing to repeat", 0);
+    } else if (const auto started = next->start(m_plan, {}, 0); !started) {
+        log::error(next->mode() + ": " + describe(started.error()));
     }
 }
 
@@ -231,6 +247,11 @@ bool SupervisorLoop::all_ended() const {
     return std::all_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.has_ended(); });
 }
 
+bool SupervisorLoop::modes_ended() const {
+    return std::all_of(m_runs.begin(), m_runs.end(),
+                       [](const auto& run) { return run.has_ended() || run.is_replica(); });
+}
+
 bool SupervisorLoop::any_running() const {
     return std::any_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run.is_running(); });
 }
@@ -238,12 +259,12 @@ bool SupervisorLoop::any_running() const {
 std::string SupervisorLoop::final_state() const {
     const auto any = [this](RunState state) {
         return std::any_of(m_runs.begin(), m_runs.end(),
-                           [state](const auto& run) { return run.end_state() == state; });
+                           [state](const auto& run) { return !run.is_replica() && run.end_state() == state; });
     };
     if (any(RunState::Interrupted)) return "interrupted";
     if (any(RunState::Stopped)) return "stopped";
     const bool none_worked = std::all_of(m_runs.begin(), m_runs.end(), [](const auto& run) {
-        return run.end_state() == RunState::Failed || run.end_state() == RunState::Lost;
+        return run.is_replica() || run.end_state() == RunState::Failed || run.end_state() == RunState::Lost;
     });
     return none_worked ? "failed" : "finished";
 }
@@ -267,13 +288,13 @@ void SupervisorLoop::write_control_files() const {
     const std::string text = m_server->path().string() + "\n";
     log_failure(write_file_atomically(RunFolder{m_job.folder}.socket_name(), text));
     if (!is_comparison()) return;
-    for (const auto& run : m_job.runs) log_failure(write_file_atomically(run.folder.socket_name(), text));
+    for (const auto& run : m_job.all_runs()) log_failure(write_file_atomically(run.folder.socket_name(), text));
 }
 
 void SupervisorLoop::remove_control_files() const {
     std::error_code ignored;
     std::filesystem::remove(RunFolder{m_job.folder}.socket_name(), ignored);
-    for (const auto& run : m_job.runs) std::filesystem::remove(run.folder.socket_name(), ignored);
+    for (const auto& run : m_job.all_runs()) std::filesystem::remove(run.folder.socket_name(), ignored);
 }
 
 Result<std::string> SupervisorLoop::command(const std::string& name, const std::string& run_name) {

@@ -30,10 +30,12 @@ class SupervisorLoop {
     void take_trial(const TrialOutcome& outcome);
     void decide_order();
     void start_runs();
+    void start_next_replica();
     void let_turns_begin();
     void finish();
     [[nodiscard]] bool all_ended() const;
     [[nodiscard]] bool any_running() const;
+    [[nodiscard]] bool modes_ended() const;
     [[nodiscard]] std::string final_state() const;
     [[nodiscard]] int exit_code_of_job() const;
     [[nodiscard]] bool is_comparison() const { return m_job.kind == JobKind::Comparison; }

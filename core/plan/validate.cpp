@@ -157,8 +157,6 @@ void check_built(const RunPlan& plan, Issues& issues) {
     if (plan.evaluation.metric == "mae" || plan.evaluation.metric == "perplexity")
         issues.not_built("evaluation.metric", "use accuracy or loss");
     if (plan.cpu_half == CpuHalf::Fast) issues.not_built("cpu_half", "use torch");
-    if (plan.repetitions.control > 0) issues.not_built("repetitions.control", "use 0");
-    if (plan.repetitions.rounding > 0) issues.not_built("repetitions.rounding", "use 0");
 }
 
 // A name stands in tables, in a terminal and in the report: one line, and not a page.

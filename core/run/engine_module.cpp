@@ -15,6 +15,7 @@
 #include "record/meta_keys.h"
 #include "run/environment.h"
 #include "run/replay.h"
+#include "run/replica_parts.h"
 #include "run/run_parts.h"
 #include "run/train_loop.h"
 #include "run/trial.h"
@@ -78,7 +79,9 @@ Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
         const bool goes_on = !plan.checkpoint.resume_from.empty();
         if (goes_on) checkpoint = find_checkpoint(plan.checkpoint.resume_from);
         if (!checkpoint) return checkpoint.error();
-        const Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice);
+        const Result<Replica> replica = read_replica(session.folder.path);
+        if (!replica) return replica.error();
+        const Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice, *replica);
         if (!parts) return parts.error();
         TrainLoop loop(plan, **parts, session, memory);
         if (goes_on) loop.go_on_from(*checkpoint);

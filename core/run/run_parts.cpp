@@ -1,16 +1,19 @@
 #include "run/run_parts.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
 #include "data/batch_source.h"
+#include "data/random.h"
 #include "data/sample_order.h"
 #include "data/tensor_hash.h"
 #include "engine/parameter_groups.h"
 #include "models/model_registry.h"
 #include "plan/nearest.h"
 #include "plan/plan_json.h"
+#include "run/replica_parts.h"
 
 namespace mantissa {
 namespace {
@@ -74,6 +77,18 @@ Result<std::vector<std::string>> set_islands(Model& model, const std::vector<std
     return ops;
 }
 
+// Each weight becomes its next or its last float32 neighbour, by a coin of the replica's own.
+void nudge_weights(Model& model, std::int64_t number) {
+    const torch::NoGradGuard no_grad;
+    at::Generator coin = seeded_generator(static_cast<std::uint64_t>(number));
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (torch::Tensor& weight : model.parameters()) {
+        const torch::Tensor up = at::rand(weight.sizes(), coin, weight.options().requires_grad(false)).ge(0.5);
+        const torch::Tensor towards = at::where(up, at::full_like(weight, infinity), at::full_like(weight, -infinity));
+        weight.copy_(at::nextafter(weight, towards));
+    }
+}
+
 }  // namespace
 
 std::string state_hash(Model& model) {
@@ -90,6 +105,10 @@ Result<DeviceChoice> choose_run_device(const RunPlan& plan) {
 }
 
 Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice) {
+    return build_run(plan, choice, {});
+}
+
+Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice, const Replica& replica) {
     if (const Result<void> built = refuse_unbuilt(plan); !built) return built.error();
     set_process(plan);
 
@@ -106,7 +125,8 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
     if (!op_islands) return op_islands.error();
 
     const std::int64_t steps = planned_steps(plan.training, split->training.size(0));
-    const SampleOrder order(split->training, plan.training.seed);
+    if (replica.role == ReplicaRole::Rounding) nudge_weights(**model, replica.number);
+    const SampleOrder order(split->training, replica.order_seed(static_cast<std::uint64_t>(plan.training.seed)));
     RunHashes hashes{state_hash(**model), content_hash(*dataset),
                      order.hash(steps, plan.training.batch_size, plan.training.gradient_accumulation_steps),
                      plan_hash(plan)};

@@ -29,6 +29,7 @@ struct RunOfEntry {
 
 struct RunEntry {
     bool isComparison = false;
+    std::vector<std::filesystem::path> replicas;  // of the control: they belong to their comparison and are no rows of their own
     std::filesystem::path folder;  // of the comparison, or of the run
     std::string name, model, dataset;
     std::int64_t startedNs = 0;

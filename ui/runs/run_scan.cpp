@@ -9,6 +9,7 @@
 #include "launch/run_lookup.h"
 #include "record/checkpoint_info.h"
 #include "record/comparison_record.h"
+#include "record/replica.h"
 #include "record/run_folder.h"
 #include "record/run_summary.h"
 
@@ -121,6 +122,11 @@ RunEntry RunScan::readComparison(const fs::path& folder, const std::string& lang
             entry.runs.back().mode = record->modes[i];
         }
     }
+    if (const auto replicas = read_replica_runs(folder)) {
+        for (const ReplicaRun& one : *replicas) {
+            entry.replicas.push_back(one.run_dir);
+        }
+    }
     if (record->decision) {
         entry.decisionCode = record->decision->code;
         entry.decisionText = decisionSentence(*record->decision, language);
@@ -159,6 +165,9 @@ Result<std::vector<RunEntry>> RunScan::read(const fs::path& runs, const std::str
         remember(folder, [&] { return readComparison(folder, language); });
         for (const RunOfEntry& run : entries.back().runs) {
             inComparison.insert(run.folder.filename().string());
+        }
+        for (const fs::path& replica : entries.back().replicas) {
+            inComparison.insert(replica.filename().string());
         }
     }
     for (const RunFolder& folder : *folders) {

@@ -32,6 +32,7 @@ Result<void> RunTrash::take(const RunEntry& entry) {
             folders.push_back(run.folder);
         }
     }
+    folders.insert(folders.end(), entry.replicas.begin(), entry.replicas.end());
     for (const fs::path& folder : folders) {
         std::error_code failure;
         if (!fs::exists(folder, failure)) {

@@ -62,6 +62,50 @@ TEST_F(Job, reading_gives_the_same_job_back_also_after_the_runs_folder_moved) {
     }
 }
 
+TEST_F(Job, replicas_of_the_control_stand_beside_the_modes) {
+    SourcedPlan sourced = plan("steps=5");
+    sourced.plan.repetitions.control = 2;
+    sourced.plan.repetitions.rounding = 1;
+    const auto job = prepare_job(JobKind::Comparison, sourced, runs());
+    ASSERT_TRUE(job) << describe(job.error());
+    EXPECT_EQ(job->runs.size(), 3U);
+    ASSERT_EQ(job->replicas.size(), 3U);
+    EXPECT_EQ(job->claims.size(), 6U);
+    EXPECT_EQ(job->replicas[0].replica.label(), "repetition 1");
+    EXPECT_EQ(job->replicas[2].replica.label(), "rounding 1");
+    for (const auto& run : job->replicas) {
+        EXPECT_EQ(run.mode, Precision::No);
+        EXPECT_EQ(*read_replica(run.folder.path), run.replica);
+        const auto written = read_plan_file(run.folder.plan());
+        ASSERT_TRUE(written) << describe(written.error());
+        EXPECT_EQ(written->plan.training.seed, sourced.plan.training.seed);
+        EXPECT_EQ(written->plan.name, "steps=5 " + run.replica.label());
+        EXPECT_EQ(job_folder_of(run.folder.path), job->folder);
+    }
+    EXPECT_FALSE(read_replica(job->runs[0].folder.path)->is_replica());
+    EXPECT_EQ(read_comparison(job->folder)->run_dirs.size(), 3U) << "tables and windows see the modes alone";
+    // The list survives a record that is written again, and a runs folder that moved.
+    ASSERT_TRUE(write_comparison(job->folder, *read_comparison(job->folder)));
+    const auto moved = folder() / "elsewhere";
+    fs::rename(runs(), moved);
+    const auto again = read_job(moved / "comparisons" / job->comparison_id);
+    ASSERT_TRUE(again) << describe(again.error());
+    ASSERT_EQ(again->replicas.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(again->replicas[i].replica, job->replicas[i].replica);
+        EXPECT_EQ(again->replicas[i].folder.path, moved / job->replicas[i].folder.path.filename());
+    }
+}
+
+TEST_F(Job, a_single_run_has_no_replicas) {
+    SourcedPlan sourced = plan("steps=5");
+    sourced.plan.repetitions.control = 2;
+    const auto job = prepare_job(JobKind::SingleRun, sourced, runs());
+    ASSERT_TRUE(job) << describe(job.error());
+    EXPECT_TRUE(job->replicas.empty());
+    EXPECT_EQ(job->claims.size(), 1U);
+}
+
 TEST_F(Job, scopes_that_are_not_built_and_comparisons_in_a_thread_are_refused) {
     SourcedPlan sourced = plan("steps=5");
     sourced.plan.launch.scope = LaunchScope::Thread;

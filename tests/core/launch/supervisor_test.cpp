@@ -41,6 +41,44 @@ TEST_F(Supervisor, a_comparison_runs_to_its_end) {
     EXPECT_TRUE(fs::is_empty(folder() / "runtime" / "mantissa"));  // no socket left
 }
 
+TEST_F(Supervisor, replicas_run_after_the_modes_one_by_one_and_without_a_trial) {
+    SourcedPlan sourced = plan("steps=20 ms=1");
+    sourced.plan.repetitions.control = 2;
+    auto handle = start(JobKind::Comparison, sourced);
+    EXPECT_EQ(handle.wait(), 0);
+    const auto replicas = read_replica_runs(handle.folder());
+    ASSERT_TRUE(replicas) << describe(replicas.error());
+    ASSERT_EQ(replicas->size(), 2U);
+    std::int64_t ended = 0;
+    for (std::size_t i = 0; i < 3; ++i) ended = std::max(ended, rows(run_folder(i)).states.back().time_ns);
+    for (const auto& replica : *replicas) {
+        const auto all = rows(replica.run_dir);
+        EXPECT_EQ(all.steps.size(), 20U);
+        EXPECT_FALSE(fs::exists(replica.run_dir / "trial.json"));
+        std::vector<std::string> states;
+        for (const auto& row : all.states) states.emplace_back(to_string(row.state));
+        EXPECT_EQ(states, (std::vector<std::string>{"queued", "running", "finished"}));
+        ASSERT_EQ(all.states.size(), 3U);
+        EXPECT_GT(all.states[1].time_ns, ended) << "began after all before it had ended";
+        ended = all.states[2].time_ns;
+    }
+    EXPECT_EQ(read_comparison(handle.folder())->state, "finished");
+}
+
+TEST_F(Supervisor, replicas_of_a_control_that_broke_do_not_run) {
+    SourcedPlan sourced = plan("steps=20 nonfinite_at=5");
+    sourced.plan.repetitions.control = 1;
+    auto handle = start(JobKind::Comparison, sourced);
+    EXPECT_EQ(handle.wait(), 0);
+    const auto replicas = read_replica_runs(handle.folder());
+    ASSERT_TRUE(replicas && replicas->size() == 1U);
+    const auto all = rows(replicas->front().run_dir);
+    EXPECT_TRUE(all.steps.empty());
+    ASSERT_FALSE(all.states.empty());
+    EXPECT_EQ(all.states.back().state, RunState::Stopped);
+    EXPECT_NE(all.states.back().reason.find("the control did not run to its end"), std::string::npos);
+}
+
 TEST_F(Supervisor, a_single_run_runs_to_its_end) {
     auto handle = start(JobKind::SingleRun, plan("steps=10"));
     EXPECT_EQ(handle.wait(), 0);
