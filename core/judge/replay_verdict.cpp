@@ -156,12 +156,17 @@ bool left_the_format(const BirthReport& birth) {
     return !operands.empty() && operands_finite && (result.pos_inf + result.neg_inf > 0 || (is_fp8 && result.nan > 0));
 }
 
+/// The finder tells an overflow of the loss, and one of a scaled gradient, by codes of their own.
+bool is_overflow(const std::string& code) {
+    return code == "activation_overflow" || code == "loss_in_half" || code == "scale_probing";
+}
+
 /// The scale was tried and didn't matter, or there is none.
 bool bad_at_any_scale(const Look& look) { return look.report.mode != Precision::Fp16 || look.grid.bad("scale_1"); }
 
 std::optional<ReplayFinding> overflow(const Look& look) {
     const BirthReport* birth = look.birth();
-    if (birth == nullptr || birth->code != "activation_overflow" || look.place().empty()) return {};
+    if (birth == nullptr || !is_overflow(birth->code) || look.place().empty()) return {};
     if (!left_the_format(*birth) || !is_half_dtype(birth->producer.result.dtype) || !bad_at_any_scale(look)) return {};
     const bool is_loss = birth->producer.phase == "loss";
     ReplayFinding found =

@@ -1,0 +1,29 @@
+#pragma once
+// Asks the judge, of whose headers one file alone may know (they and the engine's both have a Fact).
+#include <optional>
+#include <string>
+
+#include "judge/control_health.h"
+#include "judge/evidence.h"
+#include "record/replay_report.h"
+
+namespace mantissa {
+
+/// What a replay of the step found, and what the recordings would know beside it.
+struct Diagnosis {
+    ReplayReport report = {};
+    std::optional<ControlHealth> control = {};
+    std::optional<double> learning_rate = {}, loss_scale = {};
+    std::string problem = {};  // a run that broke off: nothing of the rest counts
+    [[nodiscard]] std::string place() const { return report.birth ? report.birth->place() : ""; }
+};
+
+struct Named {
+    std::string code, cause, confidence;  // empty: nothing
+};
+
+[[nodiscard]] Named verdict_of(const Diagnosis& diagnosis);
+/// Whether a rule of comparisons says this code.
+[[nodiscard]] bool is_told(const ComparisonEvidence& evidence, const std::string& code);
+
+}  // namespace mantissa
