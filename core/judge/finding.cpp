@@ -48,12 +48,18 @@ Finding& Finding::fact(std::string key, TextValues fact_values) {
     return *this;
 }
 
-Result<std::string> verdict_text(const Verdict& verdict, const TextCatalogue& texts) {
-    const auto what = texts.fill(part_key(verdict, "what"), verdict.values);
+Result<VerdictParts> verdict_parts(const Verdict& verdict, const TextCatalogue& texts) {
+    auto what = texts.fill(part_key(verdict, "what"), verdict.values);
     if (!what) return what.error();
-    const auto next = texts.fill(part_key(verdict, "next"), verdict.values);
+    auto next = texts.fill(part_key(verdict, "next"), verdict.values);
     if (!next) return next.error();
-    return *what + (texts.language() == "zh" ? "" : " ") + *next;
+    return VerdictParts{std::move(*what), std::move(*next)};
+}
+
+Result<std::string> verdict_text(const Verdict& verdict, const TextCatalogue& texts) {
+    const auto parts = verdict_parts(verdict, texts);
+    if (!parts) return parts.error();
+    return parts->what + (texts.language() == "zh" ? "" : " ") + parts->next;
 }
 
 std::vector<Verdict> fill_findings(const std::vector<Finding>& findings, const TextCatalogue& texts) {

@@ -36,6 +36,11 @@ struct Finding {
     Finding& fact(std::string key, TextValues fact_values);
 };
 
+/// Its two sentences: what happened, what to do next.
+struct VerdictParts {
+    std::string what, next;
+};
+[[nodiscard]] Result<VerdictParts> verdict_parts(const Verdict& verdict, const TextCatalogue& texts);
 [[nodiscard]] Result<std::string> verdict_text(const Verdict& verdict, const TextCatalogue& texts);
 [[nodiscard]] std::vector<Verdict> fill_findings(const std::vector<Finding>& findings,
                                                  const TextCatalogue& texts);

@@ -12,6 +12,60 @@
     </message>
 </context>
 <context>
+    <name>mantissa::ui::EvidencePanel</name>
+    <message numerus="yes">
+        <source>%n more non-finite tensor(s), all downstream</source>
+        <translation>
+            <numerusform>%n more non-finite tensor, downstream</numerusform>
+            <numerusform>%n more non-finite tensors, all downstream</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::WhatIfModel</name>
+    <message numerus="yes">
+        <source>%n step(s) on</source>
+        <translation>
+            <numerusform>%n step on</numerusform>
+            <numerusform>%n steps on</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ReplayView</name>
+    <message numerus="yes">
+        <source>%n replay(s)</source>
+        <translation>
+            <numerusform>%n replay</numerusform>
+            <numerusform>%n replays</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::VariantWords</name>
+    <message numerus="yes">
+        <source>half the learning rate, from %n step(s) earlier</source>
+        <translation>
+            <numerusform>half the learning rate, from %n step earlier</numerusform>
+            <numerusform>half the learning rate, from %n steps earlier</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>It went bad again %n step(s) later.</source>
+        <translation>
+            <numerusform>It went bad again %n step later.</numerusform>
+            <numerusform>It went bad again %n steps later.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Finite for %n further step(s).</source>
+        <translation>
+            <numerusform>Finite for %n further step.</numerusform>
+            <numerusform>Finite for %n further steps.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>mantissa::ui::RunsPage</name>
     <message numerus="yes">
         <source>You can undo it for 20 seconds. %n run(s) belong to it.</source>
@@ -49,6 +103,20 @@
         <translation>
             <numerusform>every step</numerusform>
             <numerusform>every %n steps</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>tensors every %n step(s)</source>
+        <translation>
+            <numerusform>tensors every step</numerusform>
+            <numerusform>tensors every %n steps</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n repetition(s)</source>
+        <translation>
+            <numerusform>%n repetition</numerusform>
+            <numerusform>%n repetitions</numerusform>
         </translation>
     </message>
 </context>

@@ -17,6 +17,834 @@
     </message>
 </context>
 <context>
+    <name>mantissa::ui::ReplayPage</name>
+    <message>
+        <source>Copied as text.</source>
+        <translation>已复制为文本。</translation>
+    </message>
+    <message>
+        <source>Free the kept states</source>
+        <translation>释放保留的状态</translation>
+    </message>
+    <message>
+        <source>Delete the kept states of this step and free %1?</source>
+        <translation>删除这一步保留的状态，释放 %1？</translation>
+    </message>
+    <message>
+        <source>A replay then runs forward from the seed, which takes longer, and a run can't go on from here. What was found stays.</source>
+        <translation>之后重放须从种子向前运行，耗时更长，也无法从这里继续运行。已得到的结论保留。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>The states could not be deleted: %1.</source>
+        <translation>无法删除状态：%1。</translation>
+    </message>
+    <message>
+        <source>%1 freed.</source>
+        <translation>已释放 %1。</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>返回</translation>
+    </message>
+    <message>
+        <source>Back (Alt+Left)</source>
+        <translation>返回 (Alt+Left)</translation>
+    </message>
+    <message>
+        <source>What if</source>
+        <translation>假设</translation>
+    </message>
+    <message>
+        <source>same step, same batch</source>
+        <translation>同一步，同一批次</translation>
+    </message>
+    <message>
+        <source>What if: a change per row</source>
+        <translation>假设：每行一种改动</translation>
+    </message>
+    <message>
+        <source>A replay does this step again as it was, then with one change at a time: in no, with loss scale 1, in bf16, with the producer in fp32, with the batch before, with half the learning rate from earlier. Each also goes 20 steps on: only a change that holds counts.</source>
+        <translation>重放先原样重做这一步，再每次只改一处：用 no、损失缩放 1、bf16、出错算子用 fp32、换成前一批次、从更早处起学习率减半。每种改动都再走 20 步：只有一直有效的才算。</translation>
+    </message>
+    <message>
+        <source>Free…</source>
+        <translation>释放…</translation>
+    </message>
+    <message>
+        <source>Deletes the kept states of this step.</source>
+        <translation>删除这一步保留的状态。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::EvidencePanel</name>
+    <message>
+        <source>How it got here</source>
+        <translation>如何走到这一步</translation>
+    </message>
+    <message>
+        <source>In this step</source>
+        <translation>在这一步里</translation>
+    </message>
+    <message>
+        <source>table</source>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>The same values as a table</source>
+        <translation>同样的数值，以表格显示</translation>
+    </message>
+    <message>
+        <source>Largest value, a row per step</source>
+        <translation>最大值，每步一行</translation>
+    </message>
+    <message>
+        <source>Operations of this step around the first bad value</source>
+        <translation>这一步里首个异常值前后的算子</translation>
+    </message>
+    <message>
+        <source>largest value of %1</source>
+        <translation>%1 的最大值</translation>
+    </message>
+    <message>
+        <source>Chart: how it got here. %1</source>
+        <translation>图：如何走到这一步。%1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more non-finite tensor(s), all downstream</source>
+        <translation>
+            <numerusform>另有 %n 个非有限张量，均在其下游</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::WhatIfDialog</name>
+    <message>
+        <source>What if…</source>
+        <translation>假设…</translation>
+    </message>
+    <message>
+        <source>Step %1 again, same weights and same batch, with this changed. The run's folder keeps its recording.</source>
+        <translation>以相同的权重和批次重做第 %1 步，只改以下内容。运行文件夹中的记录不变。</translation>
+    </message>
+    <message>
+        <source>&amp;Precision</source>
+        <translation>精度(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Learning rate</source>
+        <translation>学习率(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Loss &amp;scale</source>
+        <translation>损失缩放(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Kept in &amp;fp32</source>
+        <translation>保持 fp32(&amp;F)</translation>
+    </message>
+    <message>
+        <source>module, module.operation or aten::operation</source>
+        <translation>模块、模块.算子 或 aten::算子</translation>
+    </message>
+    <message>
+        <source>for example %1</source>
+        <translation>例如 %1</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Try it</source>
+        <translation>试一试</translation>
+    </message>
+    <message>
+        <source>Change something first.</source>
+        <translation>请先改动一项。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ReplayHeadline</name>
+    <message>
+        <source>Run the control now</source>
+        <translation>立即运行对照组</translation>
+    </message>
+    <message>
+        <source>Starts this plan in mode no and in this mode side by side. If no goes bad too, precision isn't the cause.</source>
+        <translation>以 no 和当前模式并排运行同一计划。若 no 也出错，原因就不在精度。</translation>
+    </message>
+    <message>
+        <source>What if…</source>
+        <translation>假设…</translation>
+    </message>
+    <message>
+        <source>The same step with a change of your own: mode, learning rate, loss scale, parts in fp32.</source>
+        <translation>自定改动重做这一步：模式、学习率、损失缩放、保持 fp32 的部分。</translation>
+    </message>
+    <message>
+        <source>Save bundle…</source>
+        <translation>保存打包文件…</translation>
+    </message>
+    <message>
+        <source>Everything about this step as one .tar file: unpacked it is a run folder that `mantissa replay` takes.</source>
+        <translation>把这一步的全部内容存为一个 .tar 文件：解开后即是 `mantissa replay` 可用的运行文件夹。</translation>
+    </message>
+    <message>
+        <source>Copy as text</source>
+        <translation>复制为文本</translation>
+    </message>
+    <message>
+        <source>Progress of the replay</source>
+        <translation>重放进度</translation>
+    </message>
+    <message>
+        <source>Reading the step…</source>
+        <translation>正在读取这一步…</translation>
+    </message>
+    <message>
+        <source>Replay this step</source>
+        <translation>重放这一步</translation>
+    </message>
+    <message>
+        <source>Replay again</source>
+        <translation>再次重放</translation>
+    </message>
+    <message>
+        <source>doing the step again…</source>
+        <translation>正在重做这一步…</translation>
+    </message>
+    <message>
+        <source>%1 of %2 changes tried</source>
+        <translation>已尝试 %1 / %2 种改动</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>正在停止…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::GrownChart</name>
+    <message>
+        <source>Left and right arrow keys go from step to step. The menu beside the title shows the same values as a table.</source>
+        <translation>左右方向键逐步移动。标题旁的按钮可将同样的数值显示为表格。</translation>
+    </message>
+    <message>
+        <source>The steps before were not recorded here. A replay reads them on its way.</source>
+        <translation>这里没有记录之前的步。重放时会读取它们。</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>%1 · one bit left</source>
+        <translation>%1 · 仅剩一位</translation>
+    </message>
+    <message>
+        <source>step %1: %2</source>
+        <translation>第 %1 步：%2</translation>
+    </message>
+    <message>
+        <source>step %1: %2, %3 bits left</source>
+        <translation>第 %1 步：%2，剩 %3 位</translation>
+    </message>
+    <message>
+        <source>Chart: largest value of %1. %2</source>
+        <translation>图：%1 的最大值。%2</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::GrownModel</name>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>largest value</source>
+        <translation>最大值</translation>
+    </message>
+    <message>
+        <source>bits left</source>
+        <translation>剩余位数</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::GrownValues</name>
+    <message>
+        <source>gradient of %1</source>
+        <translation>%1 的梯度</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::StepOpsModel</name>
+    <message>
+        <source>%1, backward</source>
+        <translation>%1，反向</translation>
+    </message>
+    <message>
+        <source>born here</source>
+        <translation>产生于此</translation>
+    </message>
+    <message>
+        <source>carried on</source>
+        <translation>被传下去</translation>
+    </message>
+    <message>
+        <source>%1 %2: largest %3, smallest non-zero %4</source>
+        <translation>%1 %2：最大 %3，最小非零 %4</translation>
+    </message>
+    <message>
+        <source>%1 negative, %2 zero, %3 positive, %4 −Inf, %5 +Inf, %6 NaN</source>
+        <translation>%1 个负，%2 个零，%3 个正，%4 个 −Inf，%5 个 +Inf，%6 个 NaN</translation>
+    </message>
+    <message>
+        <source>where</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>op</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>in, largest</source>
+        <translation>输入最大值</translation>
+    </message>
+    <message>
+        <source>out</source>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>dtype</source>
+        <translation>类型</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::WhatIfModel</name>
+    <message>
+        <source>%1 ◀ best</source>
+        <translation>%1 ◀ 最佳</translation>
+    </message>
+    <message>
+        <source>change</source>
+        <translation>改动</translation>
+    </message>
+    <message>
+        <source>this step</source>
+        <translation>这一步</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n step(s) on</source>
+        <translation>
+            <numerusform>之后 %n 步</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>later steps</source>
+        <translation>之后的步</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ReplayView</name>
+    <message>
+        <source>What if: step %2 of %1</source>
+        <translation>假设：%1 的第 %2 步</translation>
+    </message>
+    <message>
+        <source>Why did %1 stop?</source>
+        <translation>%1 为何停止？</translation>
+    </message>
+    <message>
+        <source>What went wrong in %1?</source>
+        <translation>%1 出了什么问题？</translation>
+    </message>
+    <message>
+        <source>%1 · %2 · batch %3 · learning rate %4 · seed %5</source>
+        <translation>%1 · %2 · 批大小 %3 · 学习率 %4 · 种子 %5</translation>
+    </message>
+    <message>
+        <source>reproduced: same bits ✓</source>
+        <translation>已重现：逐位相同 ✓</translation>
+    </message>
+    <message>
+        <source>Every step up to this one came out bit for bit as it was recorded.</source>
+        <translation>到这一步为止，每一步都与记录逐位相同。</translation>
+    </message>
+    <message>
+        <source>reproduced: same pattern ✓</source>
+        <translation>已重现：现象相同 ✓</translation>
+    </message>
+    <message>
+        <source>The bits differ, the bad step and its place are the same. %1</source>
+        <translation>位不同，但出错的步和位置相同。%1</translation>
+    </message>
+    <message>
+        <source>not reproduced ✗</source>
+        <translation>未能重现 ✗</translation>
+    </message>
+    <message>
+        <source>control finite ✓</source>
+        <translation>对照组有限 ✓</translation>
+    </message>
+    <message>
+        <source>The run in mode no is finite at this step.</source>
+        <translation>no 模式的运行在这一步有限。</translation>
+    </message>
+    <message>
+        <source>control not finite ✗</source>
+        <translation>对照组非有限 ✗</translation>
+    </message>
+    <message>
+        <source>The run in mode no is bad at this step too: precision isn't the cause.</source>
+        <translation>no 模式的运行在这一步同样出错：原因不在精度。</translation>
+    </message>
+    <message>
+        <source>no control run</source>
+        <translation>没有对照组</translation>
+    </message>
+    <message>
+        <source>No run in mode no of this plan says whether precision is the cause.</source>
+        <translation>没有同一计划的 no 模式运行，无法判断原因是否在精度。</translation>
+    </message>
+    <message>
+        <source>control not there yet</source>
+        <translation>对照组尚未到达</translation>
+    </message>
+    <message>
+        <source>The run in mode no hasn't come to this step.</source>
+        <translation>no 模式的运行还没到这一步。</translation>
+    </message>
+    <message>
+        <source>Step %1 of %2 again, with changes</source>
+        <translation>带改动重做 %2 的第 %1 步</translation>
+    </message>
+    <message>
+        <source>%1 met a non-finite value at step %2; where it was born isn't known yet</source>
+        <translation>%1 在第 %2 步遇到非有限值；尚不知道它产生于何处</translation>
+    </message>
+    <message>
+        <source>Step %1 of %2</source>
+        <translation>%2 的第 %1 步</translation>
+    </message>
+    <message>
+        <source>Replay this step: it is done again in fresh processes, op by op, and then with one change at a time.</source>
+        <translation>请重放这一步：在全新的进程里逐个算子重做，再每次只改一处重做。</translation>
+    </message>
+    <message>
+        <source>Whether precision is the cause is open while there is no run in mode no. Run the control first; it is the cheapest experiment.</source>
+        <translation>没有 no 模式的运行，就无法断定原因是否在精度。请先运行对照组，这是代价最小的实验。</translation>
+    </message>
+    <message>
+        <source>The same step and batch again, with one change at a time…</source>
+        <translation>同一步、同一批次，每次只改一处重做…</translation>
+    </message>
+    <message>
+        <source>None of the changes that were tried keeps it finite. Look at the data and the formula at that place, or try one of your own.</source>
+        <translation>已尝试的改动都不能使它保持有限。请检查该处的数据和公式，或自定一种改动。</translation>
+    </message>
+    <message>
+        <source>%1 keeps it finite.</source>
+        <translation>%1 可使它保持有限。</translation>
+    </message>
+    <message>
+        <source>Not reproduced: step %1 came out otherwise here.</source>
+        <translation>未能重现：第 %1 步在这里结果不同。</translation>
+    </message>
+    <message>
+        <source>Not reproduced: %1.</source>
+        <translation>未能重现：%1。</translation>
+    </message>
+    <message>
+        <source>This step can't be looked at: %1.</source>
+        <translation>无法查看这一步：%1。</translation>
+    </message>
+    <message>
+        <source>If the folder was moved, open it at its new place (Ctrl+Shift+O).</source>
+        <translation>若文件夹已移动，请从新位置打开（Ctrl+Shift+O）。</translation>
+    </message>
+    <message>
+        <source>The incident file is damaged: %1. A replay finds the place anew.</source>
+        <translation>事件文件已损坏：%1。重放可重新找到出错位置。</translation>
+    </message>
+    <message>
+        <source>The last replay's file is damaged: %1. Replay the step again.</source>
+        <translation>上次重放的文件已损坏：%1。请再次重放这一步。</translation>
+    </message>
+    <message>
+        <source>The last replay failed: %1</source>
+        <translation>上次重放失败：%1</translation>
+    </message>
+    <message>
+        <source>The kept states were deleted: a replay runs forward from the seed.</source>
+        <translation>保留的状态已删除：重放会从种子开始向前运行。</translation>
+    </message>
+    <message>
+        <source>No state is kept: %1</source>
+        <translation>没有保留状态：%1</translation>
+    </message>
+    <message>
+        <source> and </source>
+        <translation> 和 </translation>
+    </message>
+    <message>
+        <source>Kept states: after %1 steps · %2</source>
+        <translation>保留的状态：第 %1 步之后 · %2</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n replay(s)</source>
+        <translation>
+            <numerusform>%n 次重放</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Apply best and continue from step %1</source>
+        <translation>应用最佳改动，从第 %1 步继续</translation>
+    </message>
+    <message>
+        <source>Apply best and start again from step 0</source>
+        <translation>应用最佳改动，从第 0 步重新开始</translation>
+    </message>
+    <message>
+        <source> ← best</source>
+        <translation> ← 最佳</translation>
+    </message>
+    <message>
+        <source>  born here</source>
+        <translation>  产生于此</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::VariantWords</name>
+    <message>
+        <source>It waits for its turn.</source>
+        <translation>正在等待。</translation>
+    </message>
+    <message>
+        <source>running…</source>
+        <translation>进行中…</translation>
+    </message>
+    <message>
+        <source>left out</source>
+        <translation>略去</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>Loss %1.</source>
+        <translation>损失 %1。</translation>
+    </message>
+    <message>
+        <source>%1 as it was</source>
+        <translation>%1，原样</translation>
+    </message>
+    <message>
+        <source>%1, loss scale 1</source>
+        <translation>%1，损失缩放 1</translation>
+    </message>
+    <message>
+        <source>%1, %2 in fp32</source>
+        <translation>%1，%2 用 fp32</translation>
+    </message>
+    <message>
+        <source>%1, the batch before</source>
+        <translation>%1，换成前一批次</translation>
+    </message>
+    <message numerus="yes">
+        <source>half the learning rate, from %n step(s) earlier</source>
+        <translation>
+            <numerusform>从 %n 步前起学习率减半</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>half the learning rate</source>
+        <translation>学习率减半</translation>
+    </message>
+    <message>
+        <source>your own: %1</source>
+        <translation>自定：%1</translation>
+    </message>
+    <message>
+        <source>✓ finite</source>
+        <translation>✓ 有限</translation>
+    </message>
+    <message>
+        <source>✗ skipped</source>
+        <translation>✗ 被跳过</translation>
+    </message>
+    <message>
+        <source>Loss and outputs are finite; the scaled gradients are not, so the update was left out.</source>
+        <translation>损失和输出有限，缩放后的梯度不是，因此本次更新被略去。</translation>
+    </message>
+    <message>
+        <source>✗ same %1</source>
+        <translation>✗ 同样 %1</translation>
+    </message>
+    <message>
+        <source>Born in %1, as in the run.</source>
+        <translation>产生于 %1，与运行时相同。</translation>
+    </message>
+    <message>
+        <source>Born in %1.</source>
+        <translation>产生于 %1。</translation>
+    </message>
+    <message>
+        <source>Not tried: the step itself isn't finite.</source>
+        <translation>未尝试：这一步本身就不是有限值。</translation>
+    </message>
+    <message>
+        <source>✗ bad at +%1</source>
+        <translation>✗ +%1 步出错</translation>
+    </message>
+    <message numerus="yes">
+        <source>It went bad again %n step(s) later.</source>
+        <translation>
+            <numerusform>%n 步后再次出错。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Mean loss of the last five: %1.</source>
+        <translation>最后五步的平均损失：%1。</translation>
+    </message>
+    <message>
+        <source>✓ held</source>
+        <translation>✓ 有效</translation>
+    </message>
+    <message numerus="yes">
+        <source>Finite for %n further step(s).</source>
+        <translation>
+            <numerusform>之后 %n 步都有限。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::BirthWords</name>
+    <message>
+        <source>The batch brought %1: %2 of %3 values of %4, the first in sample %5</source>
+        <translation>批次数据带来 %1：%4 的 %3 个值中有 %2 个，首个在样本 %5</translation>
+    </message>
+    <message>
+        <source>The batch brought %1: %2 of %3 values of %4</source>
+        <translation>批次数据带来 %1：%4 的 %3 个值中有 %2 个</translation>
+    </message>
+    <message>
+        <source>The buffer %4 held %1 before the step began: %2 of %3 values</source>
+        <translation>本步开始前缓冲区 %4 已含 %1：%3 个值中有 %2 个</translation>
+    </message>
+    <message>
+        <source>The weights %4 held %1 before the step began: %2 of %3 values</source>
+        <translation>本步开始前权重 %4 已含 %1：%3 个值中有 %2 个</translation>
+    </message>
+    <message>
+        <source>The derivative of %1</source>
+        <translation>%1 的导数</translation>
+    </message>
+    <message>
+        <source>In the update, %1</source>
+        <translation>参数更新中的 %1</translation>
+    </message>
+    <message>
+        <source>%1 turned %2 into %3</source>
+        <translation>%1 把 %2 变成了 %3</translation>
+    </message>
+    <message>
+        <source>%1 made %2 from finite inputs: %3</source>
+        <translation>%1 的输入均为有限值，结果却是 %2：%3</translation>
+    </message>
+    <message>
+        <source>%1 made %2 from finite inputs (largest %3): %4 ends at %5</source>
+        <translation>%1 的输入均为有限值（最大 %3），结果却是 %2：%4 的上限为 %5</translation>
+    </message>
+    <message>
+        <source>%1 made %2: %3 of its %4 inputs are exactly 0</source>
+        <translation>%1 得到 %2：%4 个输入中有 %3 个恰好为 0</translation>
+    </message>
+    <message>
+        <source>%1 made %2</source>
+        <translation>%1 得到 %2</translation>
+    </message>
+    <message>
+        <source>%1 made %2 from finite inputs (largest %3)</source>
+        <translation>%1 的输入均为有限值（最大 %3），结果却是 %2</translation>
+    </message>
+    <message>
+        <source>data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>buffers</source>
+        <translation>缓冲区</translation>
+    </message>
+    <message>
+        <source>forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>unscale</source>
+        <translation>去缩放</translation>
+    </message>
+    <message>
+        <source>update</source>
+        <translation>更新</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ReplayDesk</name>
+    <message>
+        <source>No run here has met a bad step.</source>
+        <translation>这里没有运行遇到过异常步。</translation>
+    </message>
+    <message>
+        <source>Steps %1 to %2.</source>
+        <translation>第 %1 步到第 %2 步。</translation>
+    </message>
+    <message>
+        <source>From step %1.</source>
+        <translation>从第 %1 步开始。</translation>
+    </message>
+    <message>
+        <source>Apply and continue</source>
+        <translation>应用并继续</translation>
+    </message>
+    <message>
+        <source>Start a new run with one change: %1?</source>
+        <translation>以一处改动启动新的运行：%1？</translation>
+    </message>
+    <message>
+        <source>It is recorded as a child of this run, which stays as it is.</source>
+        <translation>它会记录为本次运行的后续，原来的运行保持不变。</translation>
+    </message>
+    <message>
+        <source>Start the run</source>
+        <translation>启动运行</translation>
+    </message>
+    <message>
+        <source>Starting the control…</source>
+        <translation>正在启动对照组…</translation>
+    </message>
+    <message>
+        <source>Save bundle</source>
+        <translation>保存打包文件</translation>
+    </message>
+    <message>
+        <source>Archives (*.tar);;All files (*)</source>
+        <translation>归档文件 (*.tar);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Bundle saved: %1 (%2)</source>
+        <translation>已保存打包文件：%1（%2）</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::ReplayFollower</name>
+    <message>
+        <source>The replay %1.</source>
+        <translation>重放进程 %1。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::BadStep</name>
+    <message>
+        <source>Why did %1 stop?</source>
+        <translation>%1 为何停止？</translation>
+    </message>
+    <message>
+        <source>What went wrong in %1?</source>
+        <translation>%1 出了什么问题？</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LiveCharts</name>
+    <message>
+        <source>Loss scale</source>
+        <translation>损失缩放</translation>
+    </message>
+    <message>
+        <source>Headroom, worst tensor</source>
+        <translation>余量（最差张量）</translation>
+    </message>
+    <message>
+        <source>Gradient norm</source>
+        <translation>梯度范数</translation>
+    </message>
+    <message>
+        <source>Memory of tensors</source>
+        <translation>张量内存</translation>
+    </message>
+    <message>
+        <source>Throughput</source>
+        <translation>吞吐量</translation>
+    </message>
+    <message>
+        <source>Step time</source>
+        <translation>单步时间</translation>
+    </message>
+    <message>
+        <source>Learning rate</source>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>peak, measured</source>
+        <translation>峰值，实测</translation>
+    </message>
+    <message>
+        <source>unscaled, before clipping</source>
+        <translation>去缩放后、裁剪前</translation>
+    </message>
+    <message>
+        <source>No value yet.</source>
+        <translation>尚无数值。</translation>
+    </message>
+    <message>
+        <source>throughput</source>
+        <translation>吞吐量</translation>
+    </message>
+    <message>
+        <source>step time</source>
+        <translation>单步时间</translation>
+    </message>
+    <message>
+        <source>learning rate</source>
+        <translation>学习率</translation>
+    </message>
+    <message>
+        <source>gradient norm</source>
+        <translation>梯度范数</translation>
+    </message>
+    <message>
+        <source>%1 · now %2</source>
+        <translation>%1 · 现为 %2</translation>
+    </message>
+    <message>
+        <source>%1, by fp16's end</source>
+        <translation>%1（按 fp16 上限）</translation>
+    </message>
+</context>
+<context>
     <name>mantissa::ui::FirstComparison</name>
     <message>
         <source>This installation has no recorded sample.</source>
@@ -520,6 +1348,66 @@
         <source>A checkpoint folder or a run, for a single run. Easier: Continue from checkpoint… on the page Runs.</source>
         <translation>检查点文件夹或某次运行，仅用于单次运行。更方便的做法：在“运行”页选择“从检查点继续…”。</translation>
     </message>
+    <message>
+        <source>Level of watching</source>
+        <translation>观测级别</translation>
+    </message>
+    <message>
+        <source>Tensor records every (steps)</source>
+        <translation>张量记录间隔（步）</translation>
+    </message>
+    <message>
+        <source>Compared with fp32 every (steps)</source>
+        <translation>与 fp32 对照间隔（步）</translation>
+    </message>
+    <message>
+        <source>Keep states for replays</source>
+        <translation>保留状态以便重放</translation>
+    </message>
+    <message>
+        <source>Steps between kept states</source>
+        <translation>保留状态的间隔（步）</translation>
+    </message>
+    <message>
+        <source>Largest kept states (MiB)</source>
+        <translation>保留状态的上限（MiB）</translation>
+    </message>
+    <message>
+        <source>Alarms</source>
+        <translation>告警</translation>
+    </message>
+    <message>
+        <source>Repetitions of the control</source>
+        <translation>对照组的重复次数</translation>
+    </message>
+    <message>
+        <source>Repetitions off by one last bit</source>
+        <translation>末位扰动的重复次数</translation>
+    </message>
+    <message>
+        <source>0: the largest values of every step. 1: full records of all tensors every so many steps. 2: every step (slow).</source>
+        <translation>0：每步只记最大值。1：每隔若干步完整记录所有张量。2：每步都记（较慢）。</translation>
+    </message>
+    <message>
+        <source>The same batch and weights once more in fp32, layer by layer: rounding here, apart from drift. 0 = never.</source>
+        <translation>用相同的批次和权重以 fp32 逐层再算一遍：把此处的舍入与累积的偏移分开。0 = 不做。</translation>
+    </message>
+    <message>
+        <source>Empty = the default rules. "off", or what differs: "headroom threshold=2 action=pause".</source>
+        <translation>留空 = 默认规则。可写 “off”，或写出不同之处：“headroom threshold=2 action=pause”。</translation>
+    </message>
+    <message>
+        <source>Two states in memory, so that a bad step can be done again without starting from the seed.</source>
+        <translation>在内存中保留两个状态，出错的步可直接重做，不必从种子开始。</translation>
+    </message>
+    <message>
+        <source>More runs of no with another batch order; 3 give a band that differences are judged by.</source>
+        <translation>以另一批次顺序多跑几次 no；3 次即可得到判断差异所用的范围。</translation>
+    </message>
+    <message>
+        <source>Runs of no whose weights begin one last bit off: a thin line, never used for a verdict.</source>
+        <translation>初始权重末位不同的 no：只画成细线，不参与判断。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::ActionCatalog</name>
@@ -647,6 +1535,14 @@
         <source>Save weights…</source>
         <translation>保存权重…</translation>
     </message>
+    <message>
+        <source>Look at the first bad step</source>
+        <translation>查看首个异常步</translation>
+    </message>
+    <message>
+        <source>Back to the page before</source>
+        <translation>返回上一页</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::AxisTexts</name>
@@ -685,6 +1581,14 @@
     <message>
         <source>%1 s</source>
         <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>%1 bits</source>
+        <translation>%1 位</translation>
+    </message>
+    <message>
+        <source>Headroom</source>
+        <translation>余量</translation>
     </message>
 </context>
 <context>
@@ -828,6 +1732,10 @@
         <source>What would change it: %1.</source>
         <translation>什么会改变结论：%1。</translation>
     </message>
+    <message>
+        <source>Opens the step: what happened, what keeps it finite, and how it got there.</source>
+        <translation>打开这一步：发生了什么、怎样才能保持有限、又是如何走到这里的。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::JobStarter</name>
@@ -878,64 +1786,12 @@
 <context>
     <name>mantissa::ui::LivePage</name>
     <message>
-        <source>No value yet.</source>
-        <translation>还没有数值。</translation>
-    </message>
-    <message>
-        <source>Loss scale</source>
-        <translation>损失缩放</translation>
-    </message>
-    <message>
-        <source>Gradient norm</source>
-        <translation>梯度范数</translation>
-    </message>
-    <message>
-        <source>Memory of tensors</source>
-        <translation>张量内存</translation>
-    </message>
-    <message>
-        <source>peak, measured</source>
-        <translation>峰值，实测</translation>
-    </message>
-    <message>
-        <source>unscaled, before clipping</source>
-        <translation>未缩放，裁剪之前</translation>
-    </message>
-    <message>
-        <source>throughput</source>
-        <translation>吞吐量</translation>
-    </message>
-    <message>
-        <source>Throughput</source>
-        <translation>吞吐量</translation>
-    </message>
-    <message>
-        <source>step time</source>
-        <translation>每步用时</translation>
-    </message>
-    <message>
-        <source>Step time</source>
-        <translation>每步用时</translation>
-    </message>
-    <message>
-        <source>learning rate</source>
-        <translation>学习率</translation>
-    </message>
-    <message>
-        <source>Learning rate</source>
-        <translation>学习率</translation>
-    </message>
-    <message>
         <source>Verdicts</source>
         <translation>判断</translation>
     </message>
     <message>
         <source>verdicts</source>
         <translation>判断</translation>
-    </message>
-    <message>
-        <source>%1 · now %2</source>
-        <translation>%1 · 现为 %2</translation>
     </message>
     <message>
         <source>No verdict yet: verdicts are given when the runs have ended.</source>
@@ -1299,6 +2155,14 @@
         <source>Open run folder</source>
         <translation>打开运行文件夹</translation>
     </message>
+    <message>
+        <source>Look at the bad step…</source>
+        <translation>查看异常步…</translation>
+    </message>
+    <message>
+        <source>Look at step %1…</source>
+        <translation>查看第 %1 步…</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::ModesRow</name>
@@ -1557,6 +2421,14 @@
         <source>Continue %1 from a checkpoint</source>
         <translation>从检查点继续 %1</translation>
     </message>
+    <message>
+        <source>Look at step %1…</source>
+        <translation>查看第 %1 步…</translation>
+    </message>
+    <message>
+        <source>Look at step %1 of %2</source>
+        <translation>查看 %2 的第 %1 步</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::RunsModel</name>
@@ -1711,6 +2583,10 @@ Start a comparison on the page Set up.</source>
         <source>Continue %1 from checkpoint…</source>
         <translation>从检查点继续 %1…</translation>
     </message>
+    <message>
+        <source>Look at step %1 of %2…</source>
+        <translation>查看 %2 的第 %1 步…</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::SampleBanner</name>
@@ -1844,6 +2720,34 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>A checkpoint holds weights, optimizer, schedule, loss scale, random states and the place in the data. A run continues from it as if it had never stopped, also in another precision.</source>
         <translation>检查点包含权重、优化器、学习率计划、损失缩放、随机状态和数据中的位置。运行可以从中继续，如同从未停止，也可以换用另一种精度。</translation>
+    </message>
+    <message>
+        <source>Watching and repetitions</source>
+        <translation>观测与重复</translation>
+    </message>
+    <message>
+        <source>no tensor records</source>
+        <translation>不记录张量</translation>
+    </message>
+    <message numerus="yes">
+        <source>tensors every %n step(s)</source>
+        <translation>
+            <numerusform>每 %n 步记录张量</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>tensors every step</source>
+        <translation>每步记录张量</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n repetition(s)</source>
+        <translation>
+            <numerusform>重复 %n 次</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Tensor records feed the headroom chart and the page Numerics. Repetitions are more runs of the control: only with their spread can a difference between two modes be told from chance.</source>
+        <translation>张量记录用于余量图和“数值”页。重复是多跑几次对照组：只有知道其波动，才能分辨两种模式的差异是否出于偶然。</translation>
     </message>
 </context>
 <context>

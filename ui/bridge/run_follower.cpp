@@ -124,6 +124,8 @@ void RunFollower::post(Update update) {
     moveTo(m_pending.rows.evaluations, update.rows.evaluations);
     moveTo(m_pending.rows.incidents, update.rows.incidents);
     moveTo(m_pending.rows.op_dtypes, update.rows.op_dtypes);
+    moveTo(m_pending.rows.tensor_stats, update.rows.tensor_stats);
+    moveTo(m_pending.rows.alarms, update.rows.alarms);
     if (!update.planJson.empty()) {
         m_pending.planJson = std::move(update.planJson);
     }
@@ -156,12 +158,15 @@ void RunFollower::deliver() {
     moveTo(m_evaluations, update.rows.evaluations);
     moveTo(m_incidents, update.rows.incidents);
     moveTo(m_opDtypes, update.rows.op_dtypes);
+    moveTo(m_alarms, update.rows.alarms);
+    m_headroom.append(update.rows.tensor_stats);
     if (!update.planJson.empty()) {
         m_planJson = std::move(update.planJson);
     }
     if (update.summary) {
         m_summary = std::move(update.summary);
     }
+    m_headroom.update(m_series, mode(), hasEnded());
     m_problem = QString::fromStdString(update.problem);
     Q_EMIT advanced();
 }

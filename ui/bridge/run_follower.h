@@ -12,6 +12,7 @@
 
 #include "record/run_reader.h"
 #include "record/run_summary.h"
+#include "ui/bridge/headroom_series.h"
 #include "ui/bridge/run_series.h"
 
 namespace mantissa::ui {
@@ -30,6 +31,9 @@ class RunFollower : public QObject {
     [[nodiscard]] const std::vector<IncidentRow>& incidents() const { return m_incidents; }
     /// Ops of the watched step with the dtypes of their results: the proof that a mode is on.
     [[nodiscard]] const std::vector<OpDtypeRow>& opDtypes() const { return m_opDtypes; }
+    /// At the steps whose tensors were recorded.
+    [[nodiscard]] const HeadroomSeries& headroom() const { return m_headroom; }
+    [[nodiscard]] const std::vector<AlarmRow>& alarms() const { return m_alarms; }
     /// The run's plan.json with its sources; empty until it was read.
     [[nodiscard]] const std::string& planJson() const { return m_planJson; }
     [[nodiscard]] const StateRow& state() const { return m_state; }
@@ -78,6 +82,8 @@ class RunFollower : public QObject {
     std::vector<EvaluationRow> m_evaluations;
     std::vector<IncidentRow> m_incidents;
     std::vector<OpDtypeRow> m_opDtypes;
+    HeadroomSeries m_headroom;
+    std::vector<AlarmRow> m_alarms;
     std::string m_planJson;
     StateRow m_state;
     std::optional<RunSummary> m_summary;

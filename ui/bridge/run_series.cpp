@@ -55,6 +55,7 @@ void RunSeries::appendOne(const StepRow& row) {
     put(Quantity::MemoryPeak, row.memory_peak_bytes > 0 ? static_cast<double>(row.memory_peak_bytes) : missing);
     put(Quantity::StepTime, row.step_ns > 0 ? stepSeconds * 1e3 : missing);
     put(Quantity::Throughput, row.step_ns > 0 ? static_cast<double>(row.samples) / stepSeconds : missing);
+    put(Quantity::Headroom, missing);
     m_fates.push_back(fate);
     ++m_counts[static_cast<std::size_t>(fate)];
     if (row.skipped) {
@@ -63,6 +64,17 @@ void RunSeries::appendOne(const StepRow& row) {
     m_lastApplied = row.applied_step;
     m_memoryPeak = std::max(m_memoryPeak, static_cast<double>(row.memory_peak_bytes));
     m_hasLossScale = m_hasLossScale || row.loss_scale.has_value();
+}
+
+void RunSeries::appendValue(const RunSeries& other, std::size_t index, Quantity quantity, double value) {
+    m_steps.push_back(other.m_steps[index]);
+    for (std::size_t i = 0; i < m_x.size(); ++i) {
+        m_x[i].push_back(other.m_x[i][index]);
+    }
+    for (std::size_t i = 0; i < quantityCount; ++i) {
+        m_columns[i].push_back(i == static_cast<std::size_t>(quantity) ? value : missing);
+    }
+    m_fates.push_back(StepFate::Applied);
 }
 
 const std::vector<double>& RunSeries::column(Quantity quantity) const {

@@ -12,8 +12,8 @@
 namespace mantissa::ui {
 
 /// What a chart can show of a step. Values are raw: NaN and Inf are real in the first two; in the others NaN means not measured.
-enum class Quantity { Loss, GradientNorm, LossScale, LearningRate, MemoryPeak, StepTime, Throughput };
-inline constexpr std::size_t quantityCount = 7;
+enum class Quantity { Loss, GradientNorm, LossScale, LearningRate, MemoryPeak, StepTime, Throughput, Headroom };
+inline constexpr std::size_t quantityCount = 8;
 
 enum class XKind { Step, AppliedStep, Time };
 
@@ -32,6 +32,8 @@ struct StepMark {
 class RunSeries {
   public:
     void append(std::span<const StepRow> rows);
+    /// One step of `other`, with one value: for what isn't measured at every step.
+    void appendValue(const RunSeries& other, std::size_t index, Quantity quantity, double value);
 
     [[nodiscard]] std::size_t size() const { return m_steps.size(); }
     [[nodiscard]] bool isEmpty() const { return m_steps.empty(); }

@@ -112,6 +112,7 @@ QString valueText(double value, Quantity quantity, ValueView view) {
         case Quantity::LossScale: return sign + QString::fromStdString(readable_scale(value));
         case Quantity::StepTime: return sign + QString::fromStdString(readable_number(value)) + QStringLiteral(" ms");
         case Quantity::Throughput: return sign + AxisTexts::tr("%1/s").arg(QString::fromStdString(readable_number(value)));
+        case Quantity::Headroom: return sign + AxisTexts::tr("%1 bits").arg(QString::number(value, 'f', 1));
         case Quantity::Loss:
         case Quantity::GradientNorm:
         case Quantity::LearningRate: break;
@@ -128,6 +129,7 @@ QString quantityName(Quantity quantity) {
         case Quantity::MemoryPeak: return AxisTexts::tr("Memory of tensors");
         case Quantity::StepTime: return AxisTexts::tr("Step time");
         case Quantity::Throughput: return AxisTexts::tr("Throughput");
+        case Quantity::Headroom: return AxisTexts::tr("Headroom");
     }
     return {};
 }

@@ -42,6 +42,7 @@ const char* csvName(Quantity quantity) {
         case Quantity::MemoryPeak: return "memory_peak_bytes";
         case Quantity::StepTime: return "step_ms";
         case Quantity::Throughput: return "samples_per_second";
+        case Quantity::Headroom: return "headroom_bits";
     }
     return "";
 }

@@ -129,6 +129,7 @@ void ChartPainter::paintAbove() {
     for (const SceneMark& mark : m_scene.marks) {
         paintMark(mark, labelledUpTo[mark.row % 8]);
     }
+    paintNotes();
     paintCursor();
     if (m_scene.rubberBand) {
         m_painter.setPen(m_colours.accent);
@@ -178,6 +179,19 @@ void ChartPainter::paintMark(const SceneMark& mark, double& labelledUpTo) {
     m_painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, mark.label);
     m_painter.setFont(plain);
     labelledUpTo = area.right() + 6;
+}
+
+/// Triangles that stand on the plot's floor: another form than the diamonds of what isn't finite.
+void ChartPainter::paintNotes() {
+    constexpr double half = 5, height = 8;
+    const double y = m_scene.plot.bottom();
+    for (const SceneNote& note : m_scene.notes) {
+        const QColor colour = note.isError ? m_colours.error : m_colours.warning;
+        m_painter.setPen(QPen(colour, 1, Qt::SolidLine));
+        m_painter.setBrush(colour);
+        const QPointF corners[] = {{note.x, y - height}, {note.x + half, y}, {note.x - half, y}};
+        m_painter.drawPolygon(corners, 3);
+    }
 }
 
 void ChartPainter::paintCursor() {

@@ -21,6 +21,7 @@ class ChartPainter {
     void paintLaneCell(const SceneLane& lane, const LedgerCell& cell);
     void paintLaneText(const SceneLane& lane);
     void paintMark(const SceneMark& mark, double& labelledUpTo);
+    void paintNotes();
     void paintCursor();
     void paintCursorBox();
 

@@ -11,12 +11,21 @@ namespace mantissa::ui {
 
 class StepRange;
 
+/// Something to know about one step: a small triangle on the axis, its sentence as a tool tip.
+struct ChartNote {
+    std::int64_t step = 0;
+    bool isError = false;
+    QString text;
+    bool operator==(const ChartNote&) const = default;
+};
+
 struct ChartRun {
     Precision mode = Precision::No;
     const RunSeries* series = nullptr;
     const std::vector<EvaluationRow>* evaluations = nullptr;  // may be absent
     const StateRow* state = nullptr;                          // may be absent
     bool isBefore = false;  // the run that this one goes on from: drawn with it, but no run of its own
+    const std::vector<ChartNote>* notes = nullptr;  // may be absent
 };
 
 /// "fp16", "fp16 before".

@@ -37,6 +37,12 @@ struct SceneDot {
     double radius = 4;
 };
 
+struct SceneNote {
+    double x = 0;
+    bool isError = false;
+    QString text;
+};
+
 struct SceneCursorLine {
     QString name, value;
     QColor colour;
@@ -51,6 +57,7 @@ struct ChartScene {
     std::vector<SceneLane> lanes;
     std::vector<SceneMark> marks;
     std::vector<SceneDot> dots;
+    std::vector<SceneNote> notes;
     std::optional<double> cursorX;
     QString cursorTitle;
     std::vector<SceneCursorLine> cursorLines;

@@ -124,6 +124,7 @@ void RunChart::refresh() {
     updateAxes();
     updateLanes();
     updateDots();
+    updateNotes();
     updateCursor();
     viewport()->update();
 }

@@ -41,6 +41,8 @@ class RunChart : public QChartView {
     [[nodiscard]] StepRange& range() const { return m_range; }
     /// The whole widget as on the screen, onto any paint device (PNG, SVG).
     void paintOn(QPainter& painter, const QRectF& target);
+    /// The sentences of the notes there.
+    [[nodiscard]] QString noteAt(const QPointF& at) const;
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -59,6 +61,7 @@ class RunChart : public QChartView {
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
@@ -73,6 +76,7 @@ class RunChart : public QChartView {
     void updateAxes();
     void updateLanes();
     void updateDots();
+    void updateNotes();
     void updateCursor();
     void addCursorLine(std::size_t run, std::size_t index);
     void applyPens();

@@ -1,7 +1,9 @@
 // RunChart: painting on demand, mouse, wheel and keyboard.
 #include <QApplication>
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QToolTip>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
@@ -96,6 +98,16 @@ void RunChart::mouseDoubleClickEvent(QMouseEvent* event) {
     m_pressedAt.reset();
     m_range.reset();
     event->accept();
+}
+
+bool RunChart::viewportEvent(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const QString note = noteAt(help->pos());
+        note.isEmpty() ? QToolTip::hideText() : QToolTip::showText(help->globalPos(), note, viewport());
+        return true;
+    }
+    return QChartView::viewportEvent(event);
 }
 
 void RunChart::leaveEvent(QEvent* event) {

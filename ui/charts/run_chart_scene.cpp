@@ -111,6 +111,32 @@ QString RunChart::laneText(const ChartRun& run) const {
     return tr("skips: %1 probing · %2 fault · %3 not finite").arg(probing).arg(faults).arg(nonfinite);
 }
 
+void RunChart::updateNotes() {
+    m_scene.notes.clear();
+    for (const ChartRun& run : m_runs) {
+        for (std::size_t i = 0; run.notes != nullptr && i < run.notes->size(); ++i) {
+            const ChartNote& note = (*run.notes)[i];
+            const auto index = run.series->indexOfStep(note.step);
+            const double x = m_options.x == XKind::Step || !index ? static_cast<double>(note.step) : run.series->x(m_options.x)[*index];
+            const double pixel = m_scene.toPixelX(x);
+            const bool isPlaced = m_options.x == XKind::Step || index.has_value();
+            if (isPlaced && pixel >= m_scene.plot.left() - 1 && pixel <= m_scene.plot.right() + 1) {
+                m_scene.notes.push_back({pixel, note.isError, note.text});
+            }
+        }
+    }
+}
+
+QString RunChart::noteAt(const QPointF& at) const {
+    QStringList texts;
+    for (const SceneNote& note : m_scene.notes) {
+        if (std::abs(note.x - at.x()) <= 6) {
+            texts << note.text;
+        }
+    }
+    return texts.join(QLatin1Char('\n'));
+}
+
 void RunChart::updateDots() {
     m_scene.dots.clear();
     if (m_options.quantity != Quantity::Loss || m_isCompact) {
@@ -189,7 +215,9 @@ void RunChart::updateCursor() {
         const std::vector<double>& xs = m_runs[i].series->x(m_options.x);
         // The last of equal ones: of several attempts at one applied step it is the one that was applied.
         const auto after = std::upper_bound(xs.begin(), xs.end(), x + 1e-9);
-        const double reach = m_options.x == XKind::Time ? m_scene.x.width() / 100 : 0.5;
+        // What isn't measured at every step holds until the next record.
+        const bool isSparse = m_options.quantity == Quantity::Headroom;
+        const double reach = isSparse ? m_scene.x.width() : (m_options.x == XKind::Time ? m_scene.x.width() / 100 : 0.5);
         if (after != xs.begin() && x - *(after - 1) <= reach) {
             addCursorLine(i, static_cast<std::size_t>(after - xs.begin()) - 1);
         }

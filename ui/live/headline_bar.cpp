@@ -58,7 +58,7 @@ QString verdictHtml(const Verdict& verdict, const ThemeColours& colours) {
 
 HeadlineBar::HeadlineBar(Theme& theme, QWidget* parent)
     : QFrame(parent), m_theme(theme), m_icon(new QLabel(this)), m_text(new QLabel(this)),
-      m_why(new QPushButton(tr("&Why?"), this)), m_grounds(new QFrame(this)), m_lines(new QVBoxLayout(m_grounds)) {
+      m_why(new QPushButton(tr("&Why?"), this)), m_question(new QPushButton(this)), m_grounds(new QFrame(this)), m_lines(new QVBoxLayout(m_grounds)) {
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_text->setAccessibleName(tr("Headline"));
@@ -73,6 +73,13 @@ HeadlineBar::HeadlineBar(Theme& theme, QWidget* parent)
     row->addWidget(m_icon);
     row->addWidget(m_text, 1);
     row->addWidget(m_why);
+    row->addWidget(m_question);
+    m_question->setObjectName(QStringLiteral("whyStopped"));
+    m_question->setProperty("primary", true);
+    m_question->setAccessibleDescription(tr("Opens the step: what happened, what keeps it finite, and how it got there."));
+    m_question->setToolTip(m_question->accessibleDescription());
+    m_question->hide();
+    connect(m_question, &QPushButton::clicked, this, &HeadlineBar::replayRequested);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(12, 6, 10, 6);
     layout->setSpacing(6);
@@ -107,6 +114,11 @@ void HeadlineBar::setGrounds(const std::optional<Decision>& decision, const std:
         m_why->setChecked(false);
     }
     paintAll();
+}
+
+void HeadlineBar::setQuestion(const QString& question) {
+    m_question->setText(question);
+    m_question->setVisible(!question.isEmpty());
 }
 
 void HeadlineBar::setExpanded(bool expanded) {

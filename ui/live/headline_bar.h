@@ -21,10 +21,15 @@ class HeadlineBar : public QFrame {
     void setHeadline(const QString& text, const QString& severity);
     /// What "Why?" opens; nothing at all hides the button.
     void setGrounds(const std::optional<Decision>& decision, const std::vector<Verdict>& verdicts);
+    /// "Why did fp16 stop?": a button of its own, the main one; empty hides it.
+    void setQuestion(const QString& question);
     [[nodiscard]] QString text() const;
     [[nodiscard]] QString severity() const { return m_severity; }
     void setExpanded(bool expanded);
     [[nodiscard]] bool isExpanded() const;
+
+  Q_SIGNALS:
+    void replayRequested();
 
   private:
     void paintAll();
@@ -35,6 +40,7 @@ class HeadlineBar : public QFrame {
     QLabel* m_icon;
     QLabel* m_text;
     QPushButton* m_why;
+    QPushButton* m_question;
     QFrame* m_grounds;
     QVBoxLayout* m_lines;
     QString m_severity;

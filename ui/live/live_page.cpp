@@ -16,6 +16,7 @@
 #include "ui/live/empty_live.h"
 #include "ui/live/fold_row.h"
 #include "ui/live/headline_bar.h"
+#include "ui/live/live_charts.h"
 #include "ui/live/loss_panel.h"
 #include "ui/live/mode_facts.h"
 #include "ui/live/mode_strips.h"
@@ -24,16 +25,6 @@ namespace mantissa::ui {
 namespace {
 
 constexpr int lossMinimumHeight = 210;
-constexpr int smallMinimumHeight = 70;
-constexpr int smallMaximumHeight = 120;
-constexpr int foldedHeight = 170;
-
-PlotOptions optionsOf(Quantity quantity, ValueScale scale) {
-    PlotOptions options;
-    options.quantity = quantity;
-    options.scale = scale;
-    return options;
-}
 
 const TrialReport* trialOf(const ComparisonFollower& follower, Precision mode) {
     if (!follower.record()) {
@@ -64,6 +55,16 @@ void LivePage::connectParts() {
     connect(m_strips, &ModeStrips::folderRequested, this, [this](std::size_t row) {
         QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(folderOf(row).string())));
     });
+    connect(m_strips, &ModeStrips::replayRequested, this, [this](std::size_t row) {
+        if (const auto bad = row < m_bad.size() ? m_bad[row] : std::nullopt) {
+            Q_EMIT replayRequested(bad->run, bad->step);
+        }
+    });
+    connect(m_headlineBar, &HeadlineBar::replayRequested, this, [this] {
+        if (const auto bad = firstBadStep()) {
+            Q_EMIT replayRequested(bad->run, bad->step);
+        }
+    });
     connect(&m_before, &RunsBefore::advanced, this, [this] {
         if (m_follower) {
             refresh();
@@ -87,6 +88,14 @@ std::vector<ShownRun> LivePage::shownRuns() const {
         shown.push_back({run.mode(), run.folder(), run.hasEnded()});
     }
     return shown;
+}
+
+/// One that stopped comes first: it is what a person asks about.
+std::optional<BadStep> LivePage::firstBadStep() const {
+    const auto isBad = [](const std::optional<BadStep>& one) { return one.has_value(); };
+    const auto stopped = std::find_if(m_bad.begin(), m_bad.end(), [](const auto& one) { return one && one->hasStopped; });
+    const auto first = stopped != m_bad.end() ? stopped : std::find_if(m_bad.begin(), m_bad.end(), isBad);
+    return first == m_bad.end() ? std::nullopt : *first;
 }
 
 void LivePage::build() {
@@ -117,7 +126,9 @@ void LivePage::build() {
     column->addWidget(m_origin);
     column->addWidget(m_strips);
     column->addWidget(m_loss, 9);
-    column->addWidget(buildSmallCharts(), 2);
+    m_charts = new LiveCharts(m_theme, *m_range, content);
+    connect(m_charts, &LiveCharts::failed, this, &LivePage::failed);
+    column->addWidget(m_charts->smallRow(), 2);
     buildFolds();
     column->addWidget(m_folds);
     m_scroll = new QScrollArea(this);
@@ -136,47 +147,8 @@ void LivePage::build() {
     layout->addWidget(m_stack);
 }
 
-ChartCard* LivePage::addChart(const QString& title, const PlotOptions& options, const char* name, bool isFolded) {
-    auto* card = new ChartCard(m_theme, *m_range, title, this);
-    card->setObjectName(QLatin1String(name));
-    card->setOptions(options);
-    card->chart().setCompact(!isFolded);
-    card->chart().setEmptyText(tr("No value yet."));
-    if (isFolded) {
-        card->setFixedHeight(foldedHeight);
-    } else {
-        card->setMinimumHeight(smallMinimumHeight);
-        card->setMaximumHeight(smallMaximumHeight);
-    }
-    connect(card, &ChartCard::failed, this, &LivePage::failed);
-    m_charts.push_back(card);
-    return card;
-}
-
-QWidget* LivePage::buildSmallCharts() {
-    auto* row = new QWidget(this);
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(8);
-    m_scale = addChart(tr("Loss scale"), optionsOf(Quantity::LossScale, ValueScale::Log2), "scaleCard", false);
-    // Headroom needs recorded tensors (level 1); until a run has them, the gradient norm tells most about range.
-    ChartCard* norm = addChart(tr("Gradient norm"), optionsOf(Quantity::GradientNorm, ValueScale::Log10), "normCard", false);
-    m_memory = addChart(tr("Memory of tensors"), optionsOf(Quantity::MemoryPeak, ValueScale::Linear), "memoryCard", false);
-    m_memory->setSubtitle(tr("peak, measured"));
-    norm->setSubtitle(tr("unscaled, before clipping"));
-    for (ChartCard* card : {m_scale, norm, m_memory}) {
-        layout->addWidget(card, 1);
-    }
-    return row;
-}
-
 void LivePage::buildFolds() {
-    m_folds->addFold(tr("throughput"),
-                     addChart(tr("Throughput"), optionsOf(Quantity::Throughput, ValueScale::Linear), "throughputCard", true));
-    m_folds->addFold(tr("step time"),
-                     addChart(tr("Step time"), optionsOf(Quantity::StepTime, ValueScale::Linear), "stepTimeCard", true));
-    m_folds->addFold(tr("learning rate"),
-                     addChart(tr("Learning rate"), optionsOf(Quantity::LearningRate, ValueScale::Linear), "rateCard", true));
+    m_charts->addFolds(*m_folds);
     m_verdicts->setWordWrap(true);
     m_verdicts->setTextFormat(Qt::RichText);
     m_verdicts->setMargin(10);
@@ -208,10 +180,10 @@ void LivePage::showNothing() {
     m_runs.clear();
     m_origin->hide();
     m_loss->setRuns({});
-    for (ChartCard* card : m_charts) {
-        card->setRuns({});
-    }
+    m_charts->setRuns({}, nullptr);
     m_before.clear();
+    m_bad.clear();
+    m_headlineBar->setQuestion({});
     m_follower.reset();
     m_stack->setCurrentIndex(0);
 }
@@ -259,19 +231,13 @@ void LivePage::setRuns() {
     m_loss->setHasControl(hasControl && m_runs.size() > 1);
     m_before.appendTo(m_runs);
     m_loss->setRuns(m_runs);
-    for (ChartCard* card : m_charts) {
-        card->setRuns(m_runs);
-    }
+    m_charts->setRuns(m_runs, m_follower.get());
 }
 
 void LivePage::setXKind(XKind kind) {
     m_xKind = kind;
     m_range->restart();
-    for (ChartCard* card : m_charts) {
-        PlotOptions options = card->chart().options();
-        options.x = kind;
-        card->setOptions(options);
-    }
+    m_charts->setXKind(kind);
     if (m_follower) {
         refresh();
     }
@@ -281,13 +247,11 @@ void LivePage::refresh() {
     std::int64_t planned = 0;
     const std::size_t own = m_follower->runs().size();
     const bool isNewBefore = m_before.update(*m_follower);
-    bool isSame = !isNewBefore && m_runs.size() == own + m_before.count(), hasScale = false, hasSteps = false;
+    bool isSame = !isNewBefore && m_runs.size() == own + m_before.count();
     for (std::size_t i = 0; i < m_follower->runs().size(); ++i) {
         const RunFollower& run = *m_follower->runs()[i];
         isSame = isSame && m_runs[i].mode == run.mode();  // a single run's mode is known once its recording is read
         planned = std::max(planned, run.summary() ? run.summary()->planned_steps : 0);
-        hasScale = hasScale || run.series().hasLossScale();
-        hasSteps = hasSteps || !run.series().isEmpty();
     }
     for (std::size_t i = 0; isSame && i < m_before.count(); ++i) {
         isSame = m_runs[own + i].mode == m_before.mode(i);
@@ -295,15 +259,11 @@ void LivePage::refresh() {
     if (!isSame) {
         setRuns();
     }
-    m_scale->setVisible(hasScale || !hasSteps);  // without fp16 there is no scale, and no empty box for it
     fitRange(*m_range, m_runs, m_xKind, planned);
     restoreZoom();
     m_loss->refresh();
-    for (ChartCard* card : m_charts) {
-        card->refresh();
-    }
+    m_charts->refresh(*m_follower);
     refreshStrips();
-    refreshSubtitles();
     refreshHeadline();
 }
 
@@ -317,13 +277,22 @@ void LivePage::refreshStrips() {
     }
     m_strips->setModes(modes);
     const std::optional<Precision> onTrial = modeOnTrial(*m_follower);
+    std::vector<std::optional<BadStep>> bad;
     for (std::size_t i = 0; i < modes.size(); ++i) {
         const RunFollower* run = i < m_follower->runs().size() ? m_follower->runs()[i].get() : nullptr;
         const TrialReport* trial = trialOf(*m_follower, modes[i]);
-        const ModeFacts facts = modeFacts(modes[i], trial, run, onTrial == modes[i]);
+        ModeFacts facts = modeFacts(modes[i], trial, run, onTrial == modes[i]);
+        facts.badStep = run ? badStepOf(*run) : std::nullopt;
+        bad.push_back(facts.badStep);
         m_strips->setFacts(i, facts);
     }
     m_strips->refreshChecks();
+    if (bad != m_bad) {
+        m_bad = std::move(bad);
+        const auto first = firstBadStep();
+        m_headlineBar->setQuestion(first ? questionOf(*first) : QString());
+        Q_EMIT badStepsChanged();
+    }
 }
 
 PrecisionAnswer LivePage::answerOf(std::size_t row) {
@@ -335,18 +304,6 @@ PrecisionAnswer LivePage::answerOf(std::size_t row) {
         return {};
     }
     return precision_answer(precisionEvidence(mode, trialOf(*m_follower, mode), run), **texts);
-}
-
-void LivePage::refreshSubtitles() {
-    QStringList scales;
-    for (const auto& run : m_follower->runs()) {
-        const auto& scale = run->series().column(Quantity::LossScale);
-        if (run->series().hasLossScale()) {
-            scales << tr("%1 · now %2").arg(QString::fromLatin1(to_string(run->mode())),
-                                            QString::fromStdString(readable_scale(scale.back())));
-        }
-    }
-    m_scale->setSubtitle(scales.join(QStringLiteral(", ")));
 }
 
 void LivePage::refreshRecord() {

@@ -13,6 +13,7 @@
 #include "ui/charts/chart_run.h"
 #include "ui/charts/plot_options.h"
 #include "ui/charts/step_range.h"
+#include "ui/live/bad_step.h"
 #include "ui/live/live_words.h"
 #include "ui/live/runs_before.h"
 
@@ -27,9 +28,9 @@ struct PrecisionAnswer;
 
 namespace mantissa::ui {
 
-class ChartCard;
 class FoldRow;
 class HeadlineBar;
+class LiveCharts;
 class LossPanel;
 class ModeStrips;
 
@@ -68,6 +69,8 @@ class LivePage : public QWidget {
     void setView(const LiveView& view);
     [[nodiscard]] std::vector<ShownRun> shownRuns() const;
     [[nodiscard]] StepRange& range() { return *m_range; }
+    /// What "Why did fp16 stop?" asks about.
+    [[nodiscard]] std::optional<BadStep> firstBadStep() const;
 
   Q_SIGNALS:
     void headlineChanged(const QString& text, const QString& severity);
@@ -77,6 +80,8 @@ class LivePage : public QWidget {
     /// `run`: the one chosen by its menu; empty when the page as a whole was asked.
     void saveWeightsRequested(const std::filesystem::path& run);
     void continueRequested(const std::filesystem::path& run);
+    void replayRequested(const std::filesystem::path& run, std::int64_t step);
+    void badStepsChanged();
     void openSampleRequested();
     void setUpRequested();
     void failed(const QString& sentence);
@@ -87,9 +92,7 @@ class LivePage : public QWidget {
     void connectParts();
     [[nodiscard]] std::filesystem::path folderOf(std::size_t row) const;
     void restoreZoom();
-    QWidget* buildSmallCharts();
     void buildFolds();
-    ChartCard* addChart(const QString& title, const PlotOptions& options, const char* name, bool isFolded);
     void setRuns();
     void refresh();
     void refreshRecord();
@@ -97,7 +100,6 @@ class LivePage : public QWidget {
     [[nodiscard]] PrecisionAnswer answerOf(std::size_t row);
     void refreshHeadline();
     void refreshVerdicts();
-    void refreshSubtitles();
     void setXKind(XKind kind);
 
     Theme& m_theme;
@@ -108,6 +110,7 @@ class LivePage : public QWidget {
     RunsBefore m_before;
     std::vector<ChartRun> m_runs;
     std::optional<LiveView> m_pendingView;
+    std::vector<std::optional<BadStep>> m_bad;  // a row each, as the strips
     XKind m_xKind = XKind::Step;
     Headline m_headline;
     QString m_title, m_subtitle, m_status;
@@ -118,9 +121,7 @@ class LivePage : public QWidget {
     QLabel* m_origin;
     ModeStrips* m_strips;
     LossPanel* m_loss;
-    ChartCard* m_scale;
-    ChartCard* m_memory;
-    std::vector<ChartCard*> m_charts;  // all but the loss
+    LiveCharts* m_charts;
     FoldRow* m_folds;
     QLabel* m_verdicts;
 };

@@ -6,6 +6,7 @@
 #include "judge/precision_answer.h"
 #include "record/comparison_record.h"
 #include "ui/bridge/run_follower.h"
+#include "ui/live/bad_step.h"
 
 namespace mantissa::ui {
 
@@ -24,6 +25,7 @@ struct ModeFacts {
     QString metricName, metric, stepTime, memory;
     bool hasRun = false;  // there is a run folder
     QString reason;       // why it stopped, in full
+    std::optional<BadStep> badStep;  // that can be looked at
 };
 
 /// `trial` and `run` may each be absent.

@@ -26,6 +26,7 @@ struct ModeStrips::Strip {
     QLabel* time;
     QLabel* memory;
     QToolButton* menu;
+    QAction* replay;
     bool isNew = true;
 };
 
@@ -44,7 +45,8 @@ QString bold(const QString& text, const QColor& colour) {
 bool looksTheSame(const ModeFacts& a, const ModeFacts& b) {
     return a.progressText == b.progressText && a.done == b.done && a.loss == b.loss && a.metric == b.metric &&
            a.stepTime == b.stepTime && a.memory == b.memory && a.badge == b.badge && a.isOn == b.isOn &&
-           a.isEffectKnown == b.isEffectKnown && a.tone == b.tone && a.planned == b.planned && a.reason == b.reason && a.hasRun == b.hasRun;
+           a.isEffectKnown == b.isEffectKnown && a.tone == b.tone && a.planned == b.planned && a.reason == b.reason && a.hasRun == b.hasRun &&
+           a.badStep == b.badStep;
 }
 
 }  // namespace
@@ -110,6 +112,7 @@ std::unique_ptr<ModeStrips::Strip> ModeStrips::makeStrip(Precision mode, int row
     }
     strip->state->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("■ stopped at 1000")));
     strip->menu = makeMenu(mode, static_cast<std::size_t>(row));
+    strip->replay = strip->menu->menu()->actions().constFirst();
     QWidget* const cells[] = {strip->swatch, strip->name,   strip->effect, strip->badge,  strip->progress, strip->state,
                               strip->loss,   strip->metric, strip->time,   strip->memory, strip->menu};
     int column = 0;
@@ -133,6 +136,7 @@ QToolButton* ModeStrips::makeMenu(Precision mode, std::size_t row) {
     button->setPopupMode(QToolButton::InstantPopup);
     button->setFocusPolicy(Qt::StrongFocus);
     auto* menu = new QMenu(button);
+    menu->addAction(tr("Look at the bad step…"), this, [this, row] { Q_EMIT replayRequested(row); })->setVisible(false);
     menu->addAction(tr("Save weights…"), this, [this, row] { Q_EMIT saveWeightsRequested(row); });
     menu->addAction(tr("Continue from checkpoint…"), this, [this, row] { Q_EMIT continueRequested(row); });
     menu->addAction(tr("Open run folder"), this, [this, row] { Q_EMIT folderRequested(row); });
@@ -188,6 +192,8 @@ void ModeStrips::paintStrip(Strip& strip) {
                                             : tr("Median of the last 200 steps, without data and evaluation."));
     setText(strip.memory, facts.memory.isEmpty() ? QStringLiteral("–") : facts.memory);
     strip.menu->setEnabled(facts.hasRun);
+    strip.replay->setVisible(facts.badStep.has_value());
+    strip.replay->setText(facts.badStep ? tr("Look at step %1…").arg(facts.badStep->step) : QString());
     strip.memory->setToolTip(tr("Largest memory of tensors within a step, measured."));
 }
 

@@ -36,6 +36,7 @@ class ModeStrips : public QFrame {
     void saveWeightsRequested(std::size_t row);
     void continueRequested(std::size_t row);
     void folderRequested(std::size_t row);
+    void replayRequested(std::size_t row);
 
   private:
     struct Strip;

@@ -34,7 +34,29 @@ std::int64_t stepsOf(const RunPlan& plan) {
 
 }  // namespace
 
-Result<SourcedPlan> continuedPlan(const CheckpointInfo& from, Precision mode, std::int64_t furtherSteps) {
+Result<void> changePlan(SourcedPlan& plan, Precision mode, const std::vector<std::string>& changes) {
+    for (const std::string& change : changes) {
+        const std::size_t equals = std::min(change.find('='), change.size());
+        const std::string path = change.substr(0, equals);
+        const PlanField* field = find_plan_field(path);
+        if (field == nullptr) {
+            return unknown_field(path);
+        }
+        const nlohmann::json value = value_from_text(*field, change.substr(std::min(equals + 1, change.size())));
+        RunPlan trial = plan.plan;
+        if (auto allowed = field->set(*field, trial, value); !allowed) {
+            return allowed.error();
+        }
+        put(plan, path.c_str(), value);
+    }
+    put(plan, "mixed_precision", to_string(mode));
+    put(plan, "launch.scope", "process");  // another mode needs a fresh one
+    plan.plan.modes.clear();               // a single run: those of a comparison that it came from say nothing
+    plan.origins.erase("modes");
+    return {};
+}
+
+Result<SourcedPlan> continuedPlan(const CheckpointInfo& from, Precision mode, std::int64_t furtherSteps, const std::vector<std::string>& changes) {
     auto saved = plan_of_checkpoint(from);
     if (!saved) {
         return saved.error();
@@ -44,10 +66,9 @@ Result<SourcedPlan> continuedPlan(const CheckpointInfo& from, Precision mode, st
     next.origins.erase("training.epochs");
     put(next, "training.max_steps", from.step + furtherSteps);
     put(next, "checkpoint.resume_from", from.path.string());
-    put(next, "mixed_precision", to_string(mode));
-    put(next, "launch.scope", "process");  // another mode needs a fresh one
-    next.plan.modes.clear();               // a single run: those of a comparison that it came from say nothing
-    next.origins.erase("modes");
+    if (auto changed = changePlan(next, mode, changes); !changed) {
+        return changed.error();
+    }
     const auto fits = check_resume(saved->plan, from.step, next.plan);
     if (!fits) {
         return fits.error();

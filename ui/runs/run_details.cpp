@@ -59,16 +59,18 @@ QString RunDetails::savedText(const RunOfEntry& run) {
 
 void RunDetails::showButtons(int row, const RunOfEntry* run) {
     while (run != nullptr && static_cast<int>(m_buttons.size()) <= row) {
+        auto* why = new QToolButton(this);
         auto* save = new QToolButton(this);
         auto* go = new QToolButton(this);
-        m_buttons.push_back(std::make_unique<Buttons>(Buttons{save, go, {}}));
+        m_buttons.push_back(std::make_unique<Buttons>(Buttons{why, save, go, {}, 0}));
         Buttons* buttons = m_buttons.back().get();
         const int place = static_cast<int>(m_buttons.size()) - 1;
         int column = columns;
-        for (QToolButton* button : {save, go}) {
+        for (QToolButton* button : {why, save, go}) {
             button->setFocusPolicy(Qt::StrongFocus);
             m_grid->addWidget(button, place, column++, Qt::AlignVCenter);
         }
+        connect(why, &QToolButton::clicked, this, [this, buttons] { Q_EMIT replayRequested(buttons->run, buttons->step); });
         connect(save, &QToolButton::clicked, this, [this, buttons] { Q_EMIT saveWeightsRequested(buttons->run); });
         connect(go, &QToolButton::clicked, this, [this, buttons] { Q_EMIT continueRequested(buttons->run); });
     }
@@ -79,11 +81,16 @@ void RunDetails::showButtons(int row, const RunOfEntry* run) {
     for (QToolButton* button : {buttons.save, buttons.go}) {
         button->setVisible(run != nullptr);
     }
+    buttons.why->setVisible(run != nullptr && run->incidentStep);
     if (run == nullptr) {
         return;
     }
     const QString mode = QLatin1String(to_string(run->mode));
     buttons.run = run->folder;
+    buttons.step = run->incidentStep.value_or(0);
+    buttons.why->setText(tr("Look at step %1…").arg(buttons.step));
+    buttons.why->setAccessibleName(tr("Look at step %1 of %2").arg(buttons.step).arg(mode));
+    buttons.why->setObjectName(QStringLiteral("why_%1").arg(mode));
     buttons.save->setText(tr("Save weights…"));
     buttons.save->setAccessibleName(tr("Save the weights of %1").arg(mode));
     buttons.save->setObjectName(QStringLiteral("saveWeights_%1").arg(mode));

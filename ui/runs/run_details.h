@@ -24,11 +24,13 @@ class RunDetails : public QFrame {
   Q_SIGNALS:
     void saveWeightsRequested(const std::filesystem::path& run);
     void continueRequested(const std::filesystem::path& run);
+    void replayRequested(const std::filesystem::path& run, std::int64_t step);
 
   private:
     struct Buttons {
-        QToolButton *save, *go;
+        QToolButton *why, *save, *go;
         std::filesystem::path run;
+        std::int64_t step = 0;
     };
     [[nodiscard]] static QString savedText(const RunOfEntry& run);
     void showButtons(int row, const RunOfEntry* run);

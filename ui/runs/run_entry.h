@@ -24,6 +24,7 @@ struct RunOfEntry {
     int checkpoints = 0;               // saved states that a run can go on from
     std::int64_t checkpointStep = 0;   // of the newest
     std::int64_t checkpointBytes = 0;  // of all
+    std::optional<std::int64_t> incidentStep;  // the first step that can be looked at
     bool operator==(const RunOfEntry&) const = default;
 };
 

@@ -11,6 +11,7 @@
 #include "record/comparison_record.h"
 #include "record/replica.h"
 #include "record/run_folder.h"
+#include "record/replay_report.h"
 #include "record/run_summary.h"
 
 namespace mantissa::ui {
@@ -92,6 +93,8 @@ RunOfEntry RunScan::readRun(const fs::path& folder, RunEntry& entry) {
     run.checkpoints = static_cast<int>(saved.checkpoints.size());
     run.checkpointStep = saved.checkpoints.empty() ? 0 : saved.checkpoints.front().step;
     run.checkpointBytes = saved.bytes();
+    const std::vector<std::int64_t> incidents = incident_steps(folder);
+    run.incidentStep = incidents.empty() ? summary->first_nonfinite_step : std::optional(incidents.front());
     if (entry.name.empty()) {
         entry.name = summary->name;
     }

@@ -61,6 +61,7 @@ RunsPage::RunsPage(const Theme& theme, std::filesystem::path runs, QWidget* pare
     layout->addWidget(m_details);
     connect(m_details, &RunDetails::saveWeightsRequested, this, &RunsPage::saveWeightsRequested);
     connect(m_details, &RunDetails::continueRequested, this, &RunsPage::continueRequested);
+    connect(m_details, &RunDetails::replayRequested, this, &RunsPage::replayRequested);
     layout->addWidget(buildUndoBar());
     auto* texts = new Retranslation(this);
     texts->bind([this] {
@@ -344,6 +345,10 @@ void RunsPage::showContextMenu(const QPoint& at) {
     menu->addSeparator();
     for (const RunOfEntry& run : marked()->runs) {
         const QString mode = QLatin1String(to_string(run.mode));
+        if (run.incidentStep) {
+            menu->addAction(tr("Look at step %1 of %2…").arg(*run.incidentStep).arg(mode), this,
+                            [this, folder = run.folder, step = *run.incidentStep] { Q_EMIT replayRequested(folder, step); });
+        }
         menu->addAction(tr("Save weights of %1…").arg(mode), this, [this, folder = run.folder] { Q_EMIT saveWeightsRequested(folder); });
         menu->addAction(tr("Continue %1 from checkpoint…").arg(mode), this, [this, folder = run.folder] { Q_EMIT continueRequested(folder); });
     }

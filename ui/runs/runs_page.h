@@ -43,6 +43,7 @@ class RunsPage : public QWidget {
     void openRequested(const std::filesystem::path& folder, bool isComparison);
     void saveWeightsRequested(const std::filesystem::path& run);
     void continueRequested(const std::filesystem::path& run);
+    void replayRequested(const std::filesystem::path& run, std::int64_t step);
     void message(const QString& text);
     void choiceChanged();
     /// Workers at work now, for the status strip.

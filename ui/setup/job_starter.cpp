@@ -58,11 +58,21 @@ void JobStarter::start(JobKind kind, const SourcedPlan& plan) {
             return;
         }
     }
+    launch(kind, [kind, plan, runs = m_runs] { return prepare_job(kind, plan, runs); }, inThread);
+}
+
+void JobStarter::startPrepared(JobKind kind, std::function<Result<PreparedJob>()> prepare) {
+    if (!m_starting) {
+        launch(kind, std::move(prepare), false);
+    }
+}
+
+void JobStarter::launch(JobKind kind, std::function<Result<PreparedJob>()> prepare, bool inThread) {
     m_starting = true;
     const QPointer<JobStarter> self(this);
-    QThreadPool::globalInstance()->start([self, kind, plan, inThread, runs = m_runs] {
+    QThreadPool::globalInstance()->start([self, kind, prepare = std::move(prepare), inThread] {
         auto outcome = std::make_shared<Outcome>();
-        auto job = prepare_job(kind, plan, runs);
+        auto job = prepare();
         if (!job) {
             outcome->error = job.error();
         } else if (inThread) {

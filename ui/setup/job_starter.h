@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QTimer>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,8 @@ class JobStarter : public QObject {
     ~JobStarter() override;
 
     void start(JobKind kind, const SourcedPlan& plan);
+    /// A job that something else makes ready, which may take its time: it is called away from the window's thread.
+    void startPrepared(JobKind kind, std::function<Result<PreparedJob>()> prepare);
     [[nodiscard]] bool isStarting() const { return m_starting; }
     /// Of the run in this window's worker thread; null when there is none.
     [[nodiscard]] RunControl* threadControl() const;
@@ -37,6 +40,7 @@ class JobStarter : public QObject {
 
   private:
     struct Outcome;
+    void launch(JobKind kind, std::function<Result<PreparedJob>()> prepare, bool inThread);
     void take(const std::shared_ptr<Outcome>& outcome, JobKind kind);
     void watch();
 

@@ -86,6 +86,7 @@ Sections::Sections(const Theme& theme, PlanEditor& editor, QWidget* parent)
     addTraining();
     addNumbers();
     addCheckpoints();
+    addWatching();
     addRest();
     connect(&editor, &PlanEditor::changed, this, &Sections::refresh);
     auto* texts = new Retranslation(this);
@@ -216,6 +217,26 @@ void Sections::addCheckpoints() {
         [] {
             return tr("A checkpoint holds weights, optimizer, schedule, loss scale, random states and the place in the "
                       "data. A run continues from it as if it had never stopped, also in another precision.");
+        });
+}
+
+void Sections::addWatching() {
+    add(
+        "watching",
+        {"observe.level", "observe.every_steps", "observe.local_error_every", "repetitions.control", "repetitions.rounding", "observe.alarms",
+         "observe.keep_states", "observe.keep_states_every", "observe.keep_states_mib"},
+        [] { return tr("Watching and repetitions"); },
+        [this] {
+            const ObservePlan& observe = m_editor.plan().observe;
+            const int repetitions = static_cast<int>(m_editor.plan().repetitions.control);
+            const QString records = observe.level == 0   ? tr("no tensor records")
+                                    : observe.level == 1 ? tr("tensors every %n step(s)", nullptr, static_cast<int>(observe.every_steps))
+                                                         : tr("tensors every step");
+            return repetitions == 0 ? records : records + QStringLiteral(" · ") + tr("%n repetition(s)", nullptr, repetitions);
+        },
+        [] {
+            return tr("Tensor records feed the headroom chart and the page Numerics. Repetitions are more runs of the control: only with their "
+                      "spread can a difference between two modes be told from chance.");
         });
 }
 

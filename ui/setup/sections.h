@@ -38,6 +38,7 @@ class Sections : public QWidget {
     void addCheckpoints();
     void addTraining();
     void addNumbers();
+    void addWatching();
     void addRest();
     void refresh();
 

@@ -31,6 +31,8 @@ void LiveHost::makePage() {
     connect(m_page, &LivePage::checkpointRequested, this, &LiveHost::checkpointRequested);
     connect(m_page, &LivePage::saveWeightsRequested, this, &LiveHost::saveWeightsRequested);
     connect(m_page, &LivePage::continueRequested, this, &LiveHost::continueRequested);
+    connect(m_page, &LivePage::replayRequested, this, &LiveHost::replayRequested);
+    connect(m_page, &LivePage::badStepsChanged, this, &LiveHost::badStepsChanged);
     connect(&m_page->controller(), &RunController::changed, this, &LiveHost::controlChanged);
 }
 

@@ -39,6 +39,8 @@ class LiveHost : public QWidget {
     void checkpointRequested();
     void saveWeightsRequested(const std::filesystem::path& run);
     void continueRequested(const std::filesystem::path& run);
+    void replayRequested(const std::filesystem::path& run, std::int64_t step);
+    void badStepsChanged();
     void failed(const QString& sentence);
     void setUpRequested();
     void sampleRequested();

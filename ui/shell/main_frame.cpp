@@ -71,13 +71,19 @@ void MainFrame::addPage(const QString& id, QWidget* page) {
     m_rail->tint(m_theme.colours().muted, m_theme.colours().text);
 }
 
+void MainFrame::addPageOf(const QString& owner, const QString& id, QWidget* page) {
+    m_pages.insert(id, page);
+    m_stack->addWidget(page);
+    m_owners.insert(id, owner);
+}
+
 void MainFrame::showPage(const QString& id) {
     for (QWidget* page : m_pages) {  // only what is shown says how much room is needed
         const auto policy = page == m_pages.value(id) ? QSizePolicy::Preferred : QSizePolicy::Ignored;
         page->setSizePolicy(policy, policy);
     }
     m_stack->setCurrentWidget(m_pages.value(id));
-    m_rail->setCurrent(id);
+    m_rail->setCurrent(m_owners.value(id, id));
 }
 
 void MainFrame::retranslate() {

@@ -22,6 +22,8 @@ class MainFrame : public QWidget {
 
     /// `id` names the page, its icon and its action "page.<id>".
     void addPage(const QString& id, QWidget* page);
+    /// A page that another one leads to: the rail keeps `owner` chosen.
+    void addPageOf(const QString& owner, const QString& id, QWidget* page);
     [[nodiscard]] bool hasPage(const QString& id) const { return m_pages.contains(id); }
     void showPage(const QString& id);
     /// The keyboard goes to the page's first thing to do (its focus proxy).
@@ -46,6 +48,7 @@ class MainFrame : public QWidget {
     StatusStrip* m_strip;
     SampleBanner* m_sample;
     QHash<QString, QWidget*> m_pages;
+    QHash<QString, QString> m_owners;
 };
 
 }  // namespace mantissa::ui

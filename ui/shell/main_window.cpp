@@ -6,6 +6,7 @@
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/run_controller.h"
 #include "ui/bridge/theme.h"
+#include "ui/replay/replay_page.h"
 #include "ui/runs/runs_page.h"
 #include "ui/setup/setup_page.h"
 #include "ui/shell/command_palette.h"
@@ -14,6 +15,7 @@
 #include "ui/shell/icons.h"
 #include "ui/shell/live_host.h"
 #include "ui/shell/main_frame.h"
+#include "ui/shell/replay_desk.h"
 #include "ui/shell/run_keeper.h"
 #include "ui/shell/sample_banner.h"
 #include "ui/shell/startup.h"
@@ -36,6 +38,8 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     m_frame->addPage(QStringLiteral("setup"), m_setup);
     m_frame->addPage(QStringLiteral("live"), m_live);
     m_frame->addPage(QStringLiteral("runs"), m_runs);
+    m_replay = new ReplayDesk(theme, m_catalog, *m_live, *m_runs, *m_setup, m_frame);
+    m_frame->addPageOf(QStringLiteral("live"), QStringLiteral("replay"), &m_replay->page());
     connectPages();
     connectActions();
     connect(new RunKeeper(m_catalog, language, *m_live, *m_runs, *m_setup, m_frame), &RunKeeper::message, this, &MainWindow::say);
@@ -47,7 +51,10 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     showPage(settings.text("window/page"));
 }
 
-MainWindow::~MainWindow() { delete findChild<RunKeeper*>(); }  // it listens to pages, and they go one by one
+MainWindow::~MainWindow() {  // these listen to pages, and they go one by one
+    delete findChild<RunKeeper*>();
+    delete m_replay;
+}
 
 void MainWindow::connectPages() {
     connect(m_frame, &MainFrame::pageChosen, this, &MainWindow::showPage);
@@ -69,6 +76,10 @@ void MainWindow::connectPages() {
     connect(m_runs, &RunsPage::openRequested, this, [this](const auto& folder) { openFolder(folder); });
     connect(m_runs, &RunsPage::message, this, &MainWindow::say);
     connect(m_runs, &RunsPage::workersChanged, &m_frame->strip(), &StatusStrip::setWorkers);
+    connect(m_replay, &ReplayDesk::opened, this, [this] { showPage(QStringLiteral("replay")); });
+    connect(m_replay, &ReplayDesk::backRequested, this, [this] { showPage(m_pageBefore); });
+    connect(m_replay, &ReplayDesk::titleChanged, this, &MainWindow::refreshTitle);
+    connect(m_replay, &ReplayDesk::message, this, &MainWindow::say);
     connect(m_first, &FirstComparison::pageWanted, this, &MainWindow::showPage);
     connect(m_first, &FirstComparison::message, this, &MainWindow::say);
 }
@@ -104,6 +115,7 @@ void MainWindow::connectActions() {
     for (const char* page : {"page.setup", "page.live", "page.runs"}) {
         bind(page, [this, id = QString::fromLatin1(page + 5)] { showPage(id); });
     }
+    bind("view.back", [this] { showPage(m_pageBefore); });
     bind("view.palette", [this] { m_palette->openOver(this); });
     bind("view.refresh", [this] { m_runs->refresh(); });
     for (const char* theme : {"view.system", "view.light", "view.dark"}) {
@@ -117,7 +129,10 @@ void MainWindow::connectActions() {
 }
 
 void MainWindow::showPage(const QString& id) {
-    m_page = m_frame->hasPage(id) ? id : QStringLiteral("setup");
+    const QString next = m_frame->hasPage(id) ? id : QStringLiteral("setup");
+    if (next != m_page) {
+        m_pageBefore = std::exchange(m_page, next);
+    }
     m_frame->showPage(m_page);
     m_frame->focusPage(m_page);
     m_frame->sample().setVisible(m_page == QLatin1String("live") && m_live->isSample());
@@ -136,7 +151,7 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
         return taken;
     }
     m_setup->showProblem(sources.problem);
-    if (!options.page.isEmpty()) {
+    if (!options.page.isEmpty() && options.page != QLatin1String("replay")) {
         showPage(options.page);
     }
     if (!options.open.empty()) {
@@ -144,6 +159,9 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
             return readable;
         }
         m_live->open(options.open, nullptr);
+        if (options.page == QLatin1String("replay")) {
+            return m_replay->open(options.open, options.step);
+        }
         showPage(options.page.isEmpty() ? QStringLiteral("live") : options.page);
     } else if (options.startComparison) {
         m_first->startWhenReady();
@@ -170,6 +188,8 @@ void MainWindow::refreshMachine() {
 void MainWindow::refreshTitle() {
     if (m_page == QLatin1String("live") && !m_live->title().isEmpty()) {
         m_frame->bar().setTitle(m_live->title(), m_live->subtitle());
+    } else if (m_page == QLatin1String("replay")) {
+        m_frame->bar().setTitle(m_replay->title(), m_replay->subtitle());
     } else if (m_page == QLatin1String("runs")) {
         m_frame->bar().setTitle(tr("Runs"), m_runs->folderText());
     } else {
@@ -187,6 +207,7 @@ void MainWindow::retranslate() {
     m_catalog.retranslate();
     m_frame->retranslate();
     m_live->setLanguage(m_language.code());
+    m_replay->page().setLanguage(m_language.code().toStdString());
     refreshMachine();
     refreshTitle();
 }
@@ -204,7 +225,7 @@ void MainWindow::say(const QString& sentence) {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
     m_settings.setGeometry(saveGeometry());
-    m_settings.setText("window/page", m_page);
+    m_settings.setText("window/page", m_page == QLatin1String("replay") ? QStringLiteral("live") : m_page);
     QMainWindow::closeEvent(event);
 }
 

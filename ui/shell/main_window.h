@@ -16,6 +16,7 @@ class CommandPalette;
 class FirstComparison;
 class LiveHost;
 class MainFrame;
+class ReplayDesk;
 class RunsPage;
 class SetupPage;
 class Theme;
@@ -37,6 +38,7 @@ class MainWindow : public QMainWindow {
     [[nodiscard]] ActionCatalog& catalog() { return m_catalog; }
     [[nodiscard]] SetupPage& setupPage() { return *m_setup; }
     [[nodiscard]] RunsPage& runsPage() { return *m_runs; }
+    [[nodiscard]] ReplayDesk& replayDesk() { return *m_replay; }
 
   protected:
     void closeEvent(QCloseEvent* event) override;
@@ -61,8 +63,9 @@ class MainWindow : public QMainWindow {
     SetupPage* m_setup;
     LiveHost* m_live;
     RunsPage* m_runs;
+    ReplayDesk* m_replay;
     FirstComparison* m_first;
-    QString m_page;
+    QString m_page, m_pageBefore;
 };
 
 }  // namespace mantissa::ui

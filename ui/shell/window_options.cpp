@@ -43,7 +43,14 @@ Setters settersOf(WindowOptions& options) {
          [&options](const QString& value) {
              options.page = value;
              return oneOf(QStringLiteral("--page"), value,
-                          {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("runs")});
+                          {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("runs"), QStringLiteral("replay")});
+         }},
+        {QStringLiteral("--step"),
+         [&options](const QString& value) -> Result<void> {
+             bool ok = false;
+             const qlonglong step = value.toLongLong(&ok);
+             options.step = step;
+             return ok && step >= 0 ? Result<void>() : usage(QStringLiteral("--step is \"%1\": use the number of a step").arg(value));
          }},
         {QStringLiteral("--theme"),
          [&options](const QString& value) {
@@ -91,7 +98,8 @@ QString WindowOptions::help() {
         "  --open FOLDER        show a run or a comparison\n"
         "  --runs-dir FOLDER    where runs are kept (default: MANTISSA_RUNS_DIR, else "
         "~/.local/share/mantissa/runs)\n"
-        "  --page PAGE          setup, live or runs\n"
+        "  --page PAGE          setup, live, runs, or replay (with --open: the run's first bad step)\n"
+        "  --step N             of page replay: another step\n"
         "  --theme THEME        system, light or dark\n"
         "  --language CODE      en or zh\n"
         "  --size WxH           size of the window, e.g. 1024x600\n"

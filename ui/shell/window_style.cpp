@@ -57,6 +57,10 @@ QToolButton#menuButton { padding: 4px; }
 #runsTable::item, #checkpointTable::item { padding: 0px 5px; border-bottom: 1px solid @grid; }
 #runsTable::item:selected, #checkpointTable::item:selected { background: @chosen; color: @text; }
 #runsTable QHeaderView::section, #checkpointTable QHeaderView::section { padding-left: 8px; }
+QTableView[replayTable="true"] { border: none; outline: 0; background: @surface; }
+QTableView[replayTable="true"]::item { padding: 0px 5px; border-bottom: 1px solid @grid; }
+QTableView[replayTable="true"]::item:selected { background: @chosen; color: @text; }
+QTableView[replayTable="true"] QHeaderView::section { padding: 2px 8px 4px 8px; border-bottom: 1px solid @grid; font-size: 12px; }
 QScrollBar:vertical { background: transparent; width: 11px; margin: 0px; }
 QScrollBar:horizontal { background: transparent; height: 11px; margin: 0px; }
 QScrollBar::handle { background: @border; border-radius: 4px; margin: 2px; min-height: 28px; min-width: 28px; }

@@ -1,0 +1,178 @@
+#include "ui/shell/replay_desk.h"
+
+#include <QAction>
+#include <QCoreApplication>
+#include <QFileDialog>
+#include <QMessageBox>
+#include <QPointer>
+#include <QPushButton>
+#include <QThreadPool>
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "plan/plan_file.h"
+#include "record/run_folder.h"
+#include "ui/bridge/bundle_file.h"
+#include "ui/live/live_page.h"
+#include "ui/replay/replay_page.h"
+#include "ui/runs/cured_plan.h"
+#include "ui/runs/runs_page.h"
+#include "ui/setup/setup_page.h"
+#include "ui/shell/action_catalog.h"
+#include "ui/shell/live_host.h"
+
+namespace mantissa::ui {
+namespace {
+
+namespace fs = std::filesystem;
+
+QString text(const std::string& value) { return QString::fromStdString(value); }
+
+/// The runs of a job folder in its order; a run folder is its own.
+std::vector<fs::path> runsOf(const fs::path& folder) {
+    const auto record = read_comparison(folder);
+    return record ? record->run_dirs : std::vector<fs::path>{folder};
+}
+
+}  // namespace
+
+ReplayDesk::ReplayDesk(const Theme& theme, const ActionCatalog& catalog, LiveHost& live, RunsPage& runs, SetupPage& setup, QWidget* window)
+    : QObject(window), m_catalog(catalog), m_live(live), m_runs(runs), m_setup(setup), m_window(window), m_page(new ReplayPage(theme, window)) {
+    connect(&live, &LiveHost::replayRequested, this, [this](const fs::path& run, std::int64_t step) { (void)open(run, step); });
+    connect(&runs, &RunsPage::replayRequested, this, [this](const fs::path& run, std::int64_t step) { (void)open(run, step); });
+    connect(&live, &LiveHost::titleChanged, this, &ReplayDesk::refresh);
+    connect(&live, &LiveHost::badStepsChanged, this, &ReplayDesk::refresh);
+    connect(&runs, &RunsPage::choiceChanged, this, &ReplayDesk::refresh);
+    connect(catalog.action("run.replay"), &QAction::triggered, this, &ReplayDesk::openShown);
+    connect(m_page, &ReplayPage::titleChanged, this, [this](const QString& title, const QString& subtitle) {
+        m_title = title;
+        m_subtitle = subtitle;
+        Q_EMIT titleChanged();
+    });
+    connect(m_page, &ReplayPage::backRequested, this, &ReplayDesk::backRequested);
+    connect(m_page, &ReplayPage::message, this, &ReplayDesk::message);
+    connect(m_page, &ReplayPage::applyRequested, this, &ReplayDesk::askToApply);
+    connect(m_page, &ReplayPage::controlRequested, this, &ReplayDesk::startControl);
+    connect(m_page, &ReplayPage::bundleRequested, this, &ReplayDesk::askForBundle);
+    refresh();
+}
+
+Result<void> ReplayDesk::open(const fs::path& folder, std::optional<std::int64_t> step) {
+    fs::path run = folder;
+    for (const fs::path& one : runsOf(folder)) {
+        const std::vector<std::int64_t> bad = incident_steps(one);
+        const bool isIt = step ? std::find(bad.begin(), bad.end(), *step) != bad.end() : !bad.empty();
+        if (isIt) {
+            run = one;
+            step = step.value_or(bad.front());
+            break;
+        }
+    }
+    if (!step) {
+        return Error{ErrorCode::InputOutput, "no run in " + folder.string() + " has met a bad step", "name a step with --step"};
+    }
+    m_page->showStep(run, *step);
+    Q_EMIT opened();
+    return {};
+}
+
+/// What the command means: the run chosen on Runs while that page is shown, else the first on Live that went bad.
+void ReplayDesk::openShown() {
+    for (const RunOfEntry& run : m_runs.chosenRuns()) {
+        if (run.incidentStep) {
+            (void)open(run.folder, run.incidentStep);
+            return;
+        }
+    }
+    const std::optional<BadStep> bad = m_live.page().firstBadStep();
+    if (m_runs.chosenRuns().empty() && bad) {
+        (void)open(bad->run, bad->step);
+    } else {
+        Q_EMIT message(tr("No run here has met a bad step."));
+    }
+}
+
+void ReplayDesk::refresh() {
+    const std::vector<RunOfEntry> chosen = m_runs.chosenRuns();
+    const bool isOnRuns = std::any_of(chosen.begin(), chosen.end(), [](const RunOfEntry& run) { return run.incidentStep.has_value(); });
+    m_catalog.action("run.replay")->setEnabled(isOnRuns || (chosen.empty() && m_live.page().firstBadStep().has_value()));
+}
+
+void ReplayDesk::askToApply() {
+    const ReplaySnapshot& snapshot = m_page->follower()->snapshot();
+    const VariantReport* best = bestOf(snapshot);
+    if (best == nullptr) {
+        return;
+    }
+    const auto state = stateFor(*best, snapshot);
+    const auto plan = state ? curedPlan(state->folder, *best) : curedPlanFromSeed(m_page->follower()->run(), *best);
+    if (!plan) {
+        Q_EMIT message(text(describe(plan.error())));
+        return;
+    }
+    const QString change = changeText(*best, m_page->view().mode, m_page->follower()->step());
+    const std::int64_t from = state ? state->step : 0, to = plan->plan.training.max_steps.value_or(0);
+    const QString length = to > 0 ? tr("Steps %1 to %2.").arg(from).arg(to) : tr("From step %1.").arg(from);
+    QStringList notes;
+    for (const std::string& note : plan->notes) {
+        notes << text(note);
+    }
+    ask(tr("Apply and continue"), tr("Start a new run with one change: %1?").arg(change),
+        length + QLatin1Char(' ') + tr("It is recorded as a child of this run, which stays as it is.") +
+            (notes.isEmpty() ? QString() : QLatin1Char('\n') + notes.join(QLatin1Char('\n'))),
+        tr("Start the run"), *plan);
+}
+
+void ReplayDesk::ask(const QString& title, const QString& words, const QString& more, const QString& button, const SourcedPlan& plan) {
+    auto* question = new QMessageBox(QMessageBox::NoIcon, title, words, QMessageBox::Cancel, m_window);
+    question->setObjectName(QStringLiteral("applyQuestion"));
+    question->setInformativeText(more);
+    question->setTextFormat(Qt::PlainText);
+    QPushButton* yes = question->addButton(button, QMessageBox::AcceptRole);
+    yes->setProperty("primary", true);
+    question->setDefaultButton(yes);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    connect(yes, &QPushButton::clicked, this, [this, plan] { m_setup.starter().start(JobKind::SingleRun, plan); });
+    question->open();
+}
+
+/// Both modes of the same plan side by side: the control alone would not be proven to have had the same weights and batches.
+void ReplayDesk::startControl() {
+    auto plan = read_plan_file(RunFolder{m_page->follower()->run()}.plan());
+    if (!plan) {
+        Q_EMIT message(text(describe(plan.error())));
+        return;
+    }
+    plan->plan.modes = {Precision::No, m_page->view().mode};
+    plan->plan.launch.scope = LaunchScope::Process;
+    plan->plan.checkpoint.resume_from.clear();
+    Q_EMIT message(tr("Starting the control…"));
+    m_setup.starter().start(JobKind::Comparison, *plan);
+}
+
+void ReplayDesk::askForBundle() {
+    const fs::path run = m_page->follower()->run();
+    const std::int64_t step = m_page->follower()->step();
+    auto* dialog = new QFileDialog(m_window, tr("Save bundle"), QStringLiteral("%1-step-%2.tar").arg(text(run.filename().string())).arg(step),
+                                   tr("Archives (*.tar);;All files (*)"));
+    dialog->setObjectName(QStringLiteral("saveBundleDialog"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("tar"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this, run, step](const QString& file) {
+        const QPointer<ReplayDesk> self(this);
+        QThreadPool::globalInstance()->start([self, run, step, target = fs::path(file.toStdString())] {
+            const auto written = writeBundle(run, step, target);
+            QMetaObject::invokeMethod(QCoreApplication::instance(), [self, written] {
+                if (self != nullptr) {
+                    Q_EMIT self->message(written ? tr("Bundle saved: %1 (%2)")
+                                                       .arg(text(written->file.string()), text(readable_bytes(static_cast<std::uint64_t>(written->bytes))))
+                                                 : text(describe(written.error())));
+                }
+            });
+        });
+    });
+    dialog->open();
+}
+
+}  // namespace mantissa::ui
