@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
     add_estimate_memory(program, result);
     add_models(program, result);
     add_datasets(program, result);
+    add_replay(program, result);
     add_runs(program, result);
     add_report(program, result);
     add_export(program, result);

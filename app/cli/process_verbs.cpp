@@ -4,6 +4,7 @@
 
 #include "finish_job.h"
 #include "judge/texts.h"
+#include "launch/replay_process.h"
 #include "launch/supervisor.h"
 #include "launch/worker.h"
 #include "output.h"
@@ -34,6 +35,11 @@ void add_process_verbs(CLI::App& program, int& result) {
         };
         result = supervise(options->folder, hooks);
     });
+
+    auto* replay_step = program.add_subcommand("replay-step", "")->group("");
+    replay_step->add_option("REQUEST_FILE", options->plan)->required();
+    replay_step->add_option("OUT_FILE", options->output)->required();
+    replay_step->callback([options, &result] { result = run_replay_step(options->plan, options->output); });
 
     auto* trial = program.add_subcommand("trial", "")->group("");
     trial->add_option("PLAN_FILE", options->plan)->required();

@@ -17,6 +17,7 @@
 #include "results.h"
 #include "run_argument.h"
 #include "runs_checkpoints.h"
+#include "runs_incidents.h"
 #include "runs_show.h"
 #include "table.h"
 #include "verbs.h"
@@ -182,11 +183,18 @@ void add_runs(CLI::App& program, int& result) {
         result = folder ? show_checkpoints(*folder, options->json) : fail(folder.error());
     });
 
+    auto* free_states = verb->add_subcommand("delete-states", "Frees the states that incidents of a run keep for a replay");
+    add_common(*free_states, *options, true);
+    free_states->callback([options, &result] {
+        const auto folder = find_run(options->run, runs_folder(options->runs_dir));
+        result = folder ? delete_states(*folder, options->json) : fail(folder.error());
+    });
+
     for (const char* name : {"diff", "delete"}) {
         auto* unbuilt = verb->add_subcommand(name, "")->group("Not built yet")->allow_extras();
         unbuilt->callback([name, &result] {
             result = fail({ErrorCode::NotBuilt, std::string("runs ") + name + " is not built yet",
-                           "built are: runs list, runs show, runs checkpoints, runs control"});
+                           "built are: runs list, runs show, runs checkpoints, runs control, runs delete-states"});
         });
     }
 }

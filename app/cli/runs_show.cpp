@@ -10,6 +10,7 @@
 #include "record/run_folder.h"
 #include "results.h"
 #include "runs_checkpoints.h"
+#include "runs_incidents.h"
 #include "runs_numerics.h"
 #include "table.h"
 
@@ -68,11 +69,13 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         all["running"] = has_supervisor(folder);
         all["numerics"] = numerics_json(result->runs, language);
         if (!result->comparison) all["saved"] = checkpoints_json(folder);
+        all["incidents"] = incidents_json(folder);
         print_json(all);
         return 0;
     }
     print_result(*result);
     print_numerics(result->runs, language);
+    print_incidents(folder);
     if (const std::string line = result->comparison ? "" : checkpoints_line(folder); !line.empty())
         print(line + ": mantissa train --resume-from " + folder.filename().string());
     if (plan)

@@ -11,8 +11,6 @@ struct UnbuiltVerb {
 };
 
 constexpr UnbuiltVerb unbuilt[] = {
-    {"replay", "repeat a bad step under other precisions",
-     "`mantissa compare` shows which modes survive the same steps"},
     {"lessons", "lessons for a classroom",
      "the presets are small lessons: `mantissa compare gated-overflow`"}};
 

@@ -19,10 +19,11 @@ void add_test(CLI::App& program, int& result);
 void add_estimate_memory(CLI::App& program, int& result);
 void add_models(CLI::App& program, int& result);
 void add_datasets(CLI::App& program, int& result);
+void add_replay(CLI::App& program, int& result);
 void add_runs(CLI::App& program, int& result);
 void add_report(CLI::App& program, int& result);
 void add_export(CLI::App& program, int& result);
-/// worker, supervise, trial: what this program starts of itself; hidden.
+/// worker, supervise, trial, replay-step: what this program starts of itself; hidden.
 void add_process_verbs(CLI::App& program, int& result);
 /// Verbs of the design that this version has not: listed, refused with a sentence.
 void add_unbuilt_verbs(CLI::App& program, int& result);
