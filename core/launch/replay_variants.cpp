@@ -82,7 +82,8 @@ Result<ReplayVariants> ReplayVariants::plan(const ReplaySubject& subject, const 
     for (const std::string& id : replay_variant_ids()) {
         const auto& asked = options.variants;
         const bool is_asked = std::find(asked.begin(), asked.end(), id) != asked.end();
-        if (is_asked || (asked.empty() && (!asks_only || id == "as_was"))) variants.m_ids.push_back(id);
+        // The first replay is the step as it was: its line costs nothing, and a verdict needs it.
+        if (is_asked || id == "as_was" || (asked.empty() && !asks_only)) variants.m_ids.push_back(id);
     }
     if (options.what_if.empty()) return variants;
     variants.m_ids.emplace_back("custom");
