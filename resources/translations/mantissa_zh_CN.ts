@@ -1412,6 +1412,10 @@
 <context>
     <name>mantissa::ui::ActionCatalog</name>
     <message>
+        <source>Numerics</source>
+        <translation>数值</translation>
+    </message>
+    <message>
         <source>Open plan…</source>
         <translation>打开计划…</translation>
     </message>
@@ -3365,6 +3369,567 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>Checkpoints saved: %1</source>
         <translation>检查点已保存：%1</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::HeatMap</name>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>steps %1 to %2</source>
+        <translation>第 %1 至 %2 步</translation>
+    </message>
+    <message>
+        <source>not recorded</source>
+        <translation>未记录</translation>
+    </message>
+    <message>
+        <source>%1 in %2: %3</source>
+        <translation>%2 中的%1：%3</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>%1: not measured</source>
+        <translation>%1：未测量</translation>
+    </message>
+    <message>
+        <source>at loss scale 2^%1</source>
+        <translation>损失缩放 2^%1</translation>
+    </message>
+    <message>
+        <source>%1 of it NaN or Inf</source>
+        <translation>其中 %1 为 NaN 或 Inf</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>good</source>
+        <translation>好</translation>
+    </message>
+    <message>
+        <source>bad</source>
+        <translation>差</translation>
+    </message>
+    <message>
+        <source>NaN or Inf in it</source>
+        <translation>含 NaN 或 Inf</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::HeatScale</name>
+    <message>
+        <source>Headroom</source>
+        <translation>余量</translation>
+    </message>
+    <message>
+        <source>Flushed to 0</source>
+        <translation>变为 0 的比例</translation>
+    </message>
+    <message>
+        <source>SQNR</source>
+        <translation>信噪比 SQNR</translation>
+    </message>
+    <message>
+        <source>Not finite</source>
+        <translation>非有限值</translation>
+    </message>
+    <message>
+        <source>Weights not moved</source>
+        <translation>未变动的权重</translation>
+    </message>
+    <message>
+        <source>exact</source>
+        <translation>无损</translation>
+    </message>
+    <message>
+        <source>overflows</source>
+        <translation>溢出</translation>
+    </message>
+    <message>
+        <source>%1 dB</source>
+        <translation>%1 dB</translation>
+    </message>
+    <message>
+        <source>%1 bits</source>
+        <translation>%1 位</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::HistogramView</name>
+    <message>
+        <source>becomes 0</source>
+        <translation>变为 0</translation>
+    </message>
+    <message>
+        <source>subnormal</source>
+        <translation>次正规</translation>
+    </message>
+    <message>
+        <source>normal</source>
+        <translation>正规</translation>
+    </message>
+    <message>
+        <source>overflow</source>
+        <translation>溢出</translation>
+    </message>
+    <message>
+        <source>%1 to %2: %3 of the values, %4 in %5</source>
+        <translation>%1 至 %2：占数值的 %3，在 %5 中%4</translation>
+    </message>
+    <message>
+        <source>%1 to %2: %3 of the values; with loss scale %4 at %5, %6 in %7</source>
+        <translation>%1 至 %2：占数值的 %3；损失缩放 %4 后位于 %5，在 %7 中%6</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LensGauges</name>
+    <message>
+        <source>format</source>
+        <translation>格式</translation>
+    </message>
+    <message>
+        <source>becomes 0</source>
+        <translation>变为 0</translation>
+    </message>
+    <message>
+        <source>subnormal</source>
+        <translation>次正规</translation>
+    </message>
+    <message>
+        <source>overflow</source>
+        <translation>溢出</translation>
+    </message>
+    <message>
+        <source>SQNR</source>
+        <translation>SQNR</translation>
+    </message>
+    <message>
+        <source>Signal to quantisation noise: how much louder the values are than their rounding errors. It hides values that become 0, so read both.</source>
+        <translation>信号与量化噪声之比：数值比其舍入误差响多少。它会掩盖变为 0 的数值，所以两者都要看。</translation>
+    </message>
+    <message>
+        <source>%1, becomes 0</source>
+        <translation>%1，变为 0</translation>
+    </message>
+    <message>
+        <source>%1, subnormal</source>
+        <translation>%1，次正规</translation>
+    </message>
+    <message>
+        <source>%1, overflow</source>
+        <translation>%1，溢出</translation>
+    </message>
+    <message>
+        <source>%1, SQNR</source>
+        <translation>%1，SQNR</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LossCurve</name>
+    <message>
+        <source>scaler %1</source>
+        <translation>缩放器 %1</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::NumericsPage</name>
+    <message>
+        <source>Mode</source>
+        <translation>模式</translation>
+    </message>
+    <message>
+        <source>Tensors</source>
+        <translation>张量</translation>
+    </message>
+    <message>
+        <source>What the heat map shows</source>
+        <translation>热图显示的量</translation>
+    </message>
+    <message>
+        <source>Seen &amp;in</source>
+        <translation>格式(&amp;I)</translation>
+    </message>
+    <message>
+        <source>Bits between the largest value and the largest one of the format: 0 is the brink</source>
+        <translation>最大值距该格式上限还有多少位：0 表示已到边缘</translation>
+    </message>
+    <message>
+        <source>Share of the values that are not 0 here and become 0 in the format</source>
+        <translation>此处非零、在该格式中变为 0 的数值所占比例</translation>
+    </message>
+    <message>
+        <source>How much louder the values are than the rounding errors of the format, predicted</source>
+        <translation>数值比该格式的舍入误差响多少（预测值）</translation>
+    </message>
+    <message>
+        <source>Share of NaN, +Inf and −Inf</source>
+        <translation>NaN、+Inf 与 −Inf 所占比例</translation>
+    </message>
+    <message>
+        <source>Share of the weights with a gradient that an update leaves as they were</source>
+        <translation>有梯度但更新后保持原样的权重所占比例</translation>
+    </message>
+    <message>
+        <source>Tensors over steps</source>
+        <translation>各张量随步数的变化</translation>
+    </message>
+    <message>
+        <source>Ops and dtypes</source>
+        <translation>算子与数据类型</translation>
+    </message>
+    <message>
+        <source>Weights that don't move</source>
+        <translation>不动的权重</translation>
+    </message>
+    <message>
+        <source>Local error</source>
+        <translation>局部误差</translation>
+    </message>
+    <message>
+        <source>Forecast</source>
+        <translation>预测</translation>
+    </message>
+    <message>
+        <source>Difference &amp;to</source>
+        <translation>相比(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Calls of every op by the dtype of its results</source>
+        <translation>各算子按结果数据类型统计的调用次数</translation>
+    </message>
+    <message>
+        <source>Weights that an update leaves as they were</source>
+        <translation>更新后保持原样的权重</translation>
+    </message>
+    <message>
+        <source>Rounding error of every layer against fp32 on the same batch</source>
+        <translation>同一批数据上各层相对 fp32 的舍入误差</translation>
+    </message>
+    <message>
+        <source>Choose a tensor and a step in the heat map to see where its values lie.</source>
+        <translation>请在热图中选择一个张量和一步，查看其数值的分布。</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>不比较</translation>
+    </message>
+    <message>
+        <source>What fp16, bf16 and fp8 would meet, told from the run in mode no</source>
+        <translation>根据 no 模式的运行，预测 fp16、bf16 与 fp8 会遇到什么</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::NumericsTables</name>
+    <message>
+        <source>forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>gradient</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>output</source>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>op</source>
+        <translation>算子</translation>
+    </message>
+    <message>
+        <source>phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>other</source>
+        <translation>其他</translation>
+    </message>
+    <message>
+        <source>casts</source>
+        <translation>类型转换</translation>
+    </message>
+    <message>
+        <source>bytes cast</source>
+        <translation>转换字节</translation>
+    </message>
+    <message>
+        <source>all ops</source>
+        <translation>全部算子</translation>
+    </message>
+    <message>
+        <source>%1, step %2: %3 of %4 kinds of op gave half-precision results, with %5 of the multiply-adds.</source>
+        <translation>%1 第 %2 步：%4 类算子中有 %3 类给出半精度结果，占乘加运算的 %5。</translation>
+    </message>
+    <message>
+        <source>parameter</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>not moved</source>
+        <translation>未变动</translation>
+    </message>
+    <message>
+        <source>rms of the update</source>
+        <translation>更新的均方根</translation>
+    </message>
+    <message>
+        <source>rms of the weights</source>
+        <translation>权重的均方根</translation>
+    </message>
+    <message>
+        <source>update / weight</source>
+        <translation>更新 / 权重</translation>
+    </message>
+    <message>
+        <source>tensor</source>
+        <translation>张量</translation>
+    </message>
+    <message>
+        <source>what</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>dtype</source>
+        <translation>数据类型</translation>
+    </message>
+    <message>
+        <source>SQNR</source>
+        <translation>SQNR</translation>
+    </message>
+    <message>
+        <source>relative error</source>
+        <translation>相对误差</translation>
+    </message>
+    <message>
+        <source>not finite</source>
+        <translation>非有限值</translation>
+    </message>
+    <message>
+        <source>loss scale</source>
+        <translation>损失缩放</translation>
+    </message>
+    <message>
+        <source>magnitude from</source>
+        <translation>数量级自</translation>
+    </message>
+    <message>
+        <source>share</source>
+        <translation>比例</translation>
+    </message>
+    <message>
+        <source>with the loss scale</source>
+        <translation>经损失缩放</translation>
+    </message>
+    <message>
+        <source>in %1</source>
+        <translation>在 %1 中</translation>
+    </message>
+    <message>
+        <source>lost in %1</source>
+        <translation>%1 中丢失</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::NumericsWords</name>
+    <message>
+        <source>Outputs</source>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>Gradients</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <translation>更新</translation>
+    </message>
+    <message>
+        <source>step %1 · %2 · %3 values · largest %4</source>
+        <translation>第 %1 步 · %2 · %3 个数值 · 最大 %4</translation>
+    </message>
+    <message>
+        <source>Nothing is open. Start a comparison on Set up, or open one on Runs: its tensors are shown here.</source>
+        <translation>尚未打开任何运行。请在“设置”中开始一次对照，或在“运行”中打开一个：其张量会显示在这里。</translation>
+    </message>
+    <message>
+        <source>The first run is still being prepared. Its tensors are shown as soon as it has made a step.</source>
+        <translation>第一个运行仍在准备中，走完一步后即显示其张量。</translation>
+    </message>
+    <message>
+        <source>%1 hasn't made a step yet. Its tensors are shown as soon as it has.</source>
+        <translation>%1 还没有走完一步，走完后即显示其张量。</translation>
+    </message>
+    <message>
+        <source>%1 recorded no %2 so far. Choose another kind of tensor above.</source>
+        <translation>%1 目前没有记录%2。请在上方选择另一类张量。</translation>
+    </message>
+    <message>
+        <source>%1 is watched at level 0: only the largest value of each parameter is kept. Switch to level 1 above to record every tensor from now on.</source>
+        <translation>%1 的观察级别为 0：只保留每个参数的最大值。请在上方切换到级别 1，从现在起记录每个张量。</translation>
+    </message>
+    <message>
+        <source>%1 has recorded no tensor yet. Switch to level 1 above to record every tensor from now on.</source>
+        <translation>%1 还没有记录任何张量。请在上方切换到级别 1，从现在起记录每个张量。</translation>
+    </message>
+    <message>
+        <source>%1 holds no tensor records, although its plan asks for level %2: an earlier version of the program recorded it, or it ended before its first step. Run the comparison again to see its tensors.</source>
+        <translation>%1 没有张量记录，尽管其计划要求级别 %2：它由较早版本的程序记录，或在第一步之前就已结束。请重新运行对照以查看张量。</translation>
+    </message>
+    <message>
+        <source>%1 was recorded at level 0, so there are no tensors to look at. Set observe.level to 1 on Set up and run it again.</source>
+        <translation>%1 以级别 0 记录，因此没有可看的张量。请在“设置”中把 observe.level 设为 1 后重新运行。</translation>
+    </message>
+    <message>
+        <source>%1 hasn't recorded the ops of a step. They are counted in its first step: start the run, or run it again with this version.</source>
+        <translation>%1 没有记录某一步的算子。算子在第一步中统计：请启动该运行，或用本版本重新运行。</translation>
+    </message>
+    <message>
+        <source>The ops of the watched step are counted here once a run has made it.</source>
+        <translation>运行走完被观察的那一步后，这里会统计其算子。</translation>
+    </message>
+    <message>
+        <source>%1 recorded no update yet: updates are watched together with the weights, at the steps that apply one.</source>
+        <translation>%1 还没有记录更新：更新与权重一起观察，且只在真正应用更新的步。</translation>
+    </message>
+    <message>
+        <source>Which weights an update leaves as they were is measured from level 1 on.</source>
+        <translation>哪些权重在更新后保持原样，从级别 1 起才会测量。</translation>
+    </message>
+    <message>
+        <source>Set observe.local_error_every, for example to 50: every 50 steps the same batch is then computed in fp32 beside the run's mode, so that rounding here is told apart from drift since step 0.</source>
+        <translation>请设置 observe.local_error_every，例如 50：此后每 50 步会用 fp32 与该模式各算一遍同一批数据，从而把此处的舍入与自第 0 步以来的漂移区分开。</translation>
+    </message>
+    <message>
+        <source>%1 hasn't measured its local error. %2</source>
+        <translation>%1 没有测量局部误差。%2</translation>
+    </message>
+    <message>
+        <source>Nothing can be foretold yet: it needs the tensor records (level 1) of a run in mode no.</source>
+        <translation>尚无法预测：需要 no 模式运行的张量记录（级别 1）。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::TensorPanel</name>
+    <message>
+        <source>&amp;Loss scale</source>
+        <translation>损失缩放(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Loss scale</source>
+        <translation>损失缩放</translation>
+    </message>
+    <message>
+        <source>as the scaler</source>
+        <translation>跟随缩放器</translation>
+    </message>
+    <message>
+        <source>Back to the loss scale that the run's scaler had at this step</source>
+        <translation>回到该步缩放器所用的损失缩放</translation>
+    </message>
+    <message>
+        <source>Lost over loss scale</source>
+        <translation>各损失缩放下的丢失比例</translation>
+    </message>
+    <message>
+        <source>%1 of it is exactly 0 and in no bar.</source>
+        <translation>其中 %1 恰为 0，不在任何柱中。</translation>
+    </message>
+    <message>
+        <source>%1 NaN, %2 +Inf and %3 −Inf.</source>
+        <translation>%1 个 NaN、%2 个 +Inf、%3 个 −Inf。</translation>
+    </message>
+    <message>
+        <source>These values already lie in %1, so what it lost is gone: choose the run in fp32 to see it.</source>
+        <translation>这些数值已是 %1，丢失的部分已看不到：请选择 fp32 的运行来查看。</translation>
+    </message>
+    <message>
+        <source>A loss scale acts on gradients only; it is 1 here.</source>
+        <translation>损失缩放只作用于梯度，此处为 1。</translation>
+    </message>
+    <message>
+        <source>Tensor</source>
+        <translation>张量</translation>
+    </message>
+    <message>
+        <source>%1 at %2: %3 · least at %4 … %5</source>
+        <translation>%1 在 %2：%3 · 最少处 %4 … %5</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::TwinCard</name>
+    <message>
+        <source>Chart: %1</source>
+        <translation>图：%1</translation>
+    </message>
+    <message>
+        <source>Table: %1</source>
+        <translation>表：%1</translation>
+    </message>
+    <message>
+        <source>%1 as a table</source>
+        <translation>以表格显示%1</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>表格</translation>
+    </message>
+    <message>
+        <source>The same values as a table</source>
+        <translation>以表格显示相同的数值</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::WatchSwitch</name>
+    <message>
+        <source>costs %1 of a step</source>
+        <translation>占每步用时的 %1</translation>
+    </message>
+    <message>
+        <source>Measured: %1 a step on average.</source>
+        <translation>实测：平均每步 %1。</translation>
+    </message>
+    <message>
+        <source>A step with tensor records takes %1 more.</source>
+        <translation>记录张量的那一步多用 %1。</translation>
+    </message>
+    <message>
+        <source>This run is over: its level is as it was recorded.</source>
+        <translation>该运行已结束：级别为记录时的级别。</translation>
+    </message>
+    <message>
+        <source>Watching</source>
+        <translation>观察</translation>
+    </message>
+    <message>
+        <source>Level 0: the largest value of every parameter and gradient, every step</source>
+        <translation>级别 0：每一步记录每个参数和梯度的最大值</translation>
+    </message>
+    <message>
+        <source>Level 1: every tensor with its histogram, every N steps (observe.every_steps of the plan)</source>
+        <translation>级别 1：每 N 步记录每个张量及其直方图（计划中的 observe.every_steps）</translation>
+    </message>
+    <message>
+        <source>Level 2: every tensor with its histogram, every step</source>
+        <translation>级别 2：每一步记录每个张量及其直方图</translation>
     </message>
 </context>
 </TS>

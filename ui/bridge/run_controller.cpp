@@ -53,6 +53,10 @@ void RunController::checkpoint(const std::string& run) { send(ControlCommand::Ch
 
 void RunController::stop() { send(ControlCommand::Stop); }
 
+void RunController::watch(int level) {
+    send(level <= 0 ? ControlCommand::Watch0 : level == 1 ? ControlCommand::Watch1 : ControlCommand::Watch2);
+}
+
 void RunController::send(ControlCommand command, const std::string& run) {
     if (m_thread) {
         m_thread->post(command);

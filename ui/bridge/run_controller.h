@@ -37,6 +37,8 @@ class RunController : public QObject {
     /// Runs save at their next step edge, or at once where they are paused. `run`: one mode of a comparison; empty = all.
     void checkpoint(const std::string& run = {});
     void stop();
+    /// Level of watching of all runs of the job: 0, 1 or 2.
+    void watch(int level);
 
   Q_SIGNALS:
     void changed();

@@ -50,6 +50,7 @@ void LiveHost::open(const std::filesystem::path& folder, RunControl* control) {
     m_folder = folder;
     m_control = control;
     show(folder);
+    Q_EMIT folderChanged();
 }
 
 void LiveHost::openSample(const std::filesystem::path& folder) {

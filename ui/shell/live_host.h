@@ -28,6 +28,8 @@ class LiveHost : public QWidget {
     void threadRunEnded();
     void setLanguage(const QString& code);
     [[nodiscard]] bool isSample() const { return m_isSample; }
+    /// What is shown; empty before the first.
+    [[nodiscard]] const std::filesystem::path& folder() const { return m_folder; }
     [[nodiscard]] const QString& title() const { return m_title; }
     [[nodiscard]] const QString& subtitle() const { return m_subtitle; }
     [[nodiscard]] RunController& controller();
@@ -35,6 +37,7 @@ class LiveHost : public QWidget {
 
   Q_SIGNALS:
     void titleChanged();
+    void folderChanged();
     void controlChanged();
     void checkpointRequested();
     void saveWeightsRequested(const std::filesystem::path& run);

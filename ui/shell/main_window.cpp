@@ -15,6 +15,7 @@
 #include "ui/shell/icons.h"
 #include "ui/shell/live_host.h"
 #include "ui/shell/main_frame.h"
+#include "ui/shell/numerics_desk.h"
 #include "ui/shell/replay_desk.h"
 #include "ui/shell/run_keeper.h"
 #include "ui/shell/sample_banner.h"
@@ -37,6 +38,7 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     m_first = new FirstComparison(m_frame->sample(), *m_live, *m_setup, m_frame);
     m_frame->addPage(QStringLiteral("setup"), m_setup);
     m_frame->addPage(QStringLiteral("live"), m_live);
+    m_frame->addPage(QStringLiteral("numerics"), (new NumericsDesk(theme, *m_live, m_frame))->page());
     m_frame->addPage(QStringLiteral("runs"), m_runs);
     m_replay = new ReplayDesk(theme, m_catalog, *m_live, *m_runs, *m_setup, m_frame);
     m_frame->addPageOf(QStringLiteral("live"), QStringLiteral("replay"), &m_replay->page());
@@ -112,7 +114,7 @@ void MainWindow::connectActions() {
     bind("run.stop", [this] { m_live->controller().stop(); });
     bind("run.trial", [this] { m_setup->trial().again(); });
     bind("run.probe", [this] { m_setup->probe().ask(); });
-    for (const char* page : {"page.setup", "page.live", "page.runs"}) {
+    for (const char* page : {"page.setup", "page.live", "page.numerics", "page.runs"}) {
         bind(page, [this, id = QString::fromLatin1(page + 5)] { showPage(id); });
     }
     bind("view.back", [this] { showPage(m_pageBefore); });
@@ -186,7 +188,7 @@ void MainWindow::refreshMachine() {
 }
 
 void MainWindow::refreshTitle() {
-    if (m_page == QLatin1String("live") && !m_live->title().isEmpty()) {
+    if ((m_page == QLatin1String("live") || m_page == QLatin1String("numerics")) && !m_live->title().isEmpty()) {
         m_frame->bar().setTitle(m_live->title(), m_live->subtitle());
     } else if (m_page == QLatin1String("replay")) {
         m_frame->bar().setTitle(m_replay->title(), m_replay->subtitle());

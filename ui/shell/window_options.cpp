@@ -43,7 +43,8 @@ Setters settersOf(WindowOptions& options) {
          [&options](const QString& value) {
              options.page = value;
              return oneOf(QStringLiteral("--page"), value,
-                          {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("runs"), QStringLiteral("replay")});
+                          {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("numerics"), QStringLiteral("runs"),
+                           QStringLiteral("replay")});
          }},
         {QStringLiteral("--step"),
          [&options](const QString& value) -> Result<void> {
@@ -98,7 +99,7 @@ QString WindowOptions::help() {
         "  --open FOLDER        show a run or a comparison\n"
         "  --runs-dir FOLDER    where runs are kept (default: MANTISSA_RUNS_DIR, else "
         "~/.local/share/mantissa/runs)\n"
-        "  --page PAGE          setup, live, runs, or replay (with --open: the run's first bad step)\n"
+        "  --page PAGE          setup, live, numerics, runs, or replay (with --open: the run's first bad step)\n"
         "  --step N             of page replay: another step\n"
         "  --theme THEME        system, light or dark\n"
         "  --language CODE      en or zh\n"

@@ -44,7 +44,7 @@ class MainWindowTest : public QObject {
         QTest::keyClick(desk.window.get(), Qt::Key_1, Qt::ControlModifier);
         QCOMPARE(desk.window->currentPage(), QStringLiteral("setup"));
         // No dead entries: the rail has exactly the pages that are built.
-        QCOMPARE(desk.window->findChildren<QToolButton*>(QRegularExpression("^rail\\.")).size(), 3);
+        QCOMPARE(desk.window->findChildren<QToolButton*>(QRegularExpression("^rail\\.")).size(), 4);
     }
 
     void languageChangesWhileItRuns() {
@@ -264,7 +264,7 @@ class MainWindowTest : public QObject {
         QTRY_VERIFY(desk.window->setupPage().trial().stepMsOfAllModes().has_value());
         auto* scroll = desk.window->findChild<QScrollArea*>("pageScroll");
         const auto hidden = [scroll] { return QSize(scroll->horizontalScrollBar()->maximum(), scroll->verticalScrollBar()->maximum()); };
-        for (const char* page : {"page.live", "page.runs", "page.setup"}) {
+        for (const char* page : {"page.live", "page.numerics", "page.runs", "page.setup"}) {
             desk.window->catalog().action(page)->trigger();
             desk.window->resize(1024, 600);
             QTRY_COMPARE(desk.window->size(), QSize(1024, 600));

@@ -1,0 +1,142 @@
+// What the heat map paints; how it is used is in heat_map.cpp.
+#include <QPainter>
+#include <QScrollBar>
+#include <algorithm>
+
+#include "ui/numerics/heat_map.h"
+#include "ui/numerics/heat_scale.h"
+
+namespace mantissa::ui {
+namespace {
+
+constexpr int legendWidth = 230;
+
+}  // namespace
+
+void HeatMap::paintCells(QPainter& painter) const {
+    const QRect area = plot();
+    const int height = rowHeight();
+    const ThemeColours& colours = m_theme.colours();
+    std::vector<QRectF> marks;
+    for (std::size_t row = 0; row < m_heat->tensors().size(); ++row) {
+        const int top = static_cast<int>(row) * height - verticalScrollBar()->value();
+        if (top + height < 0 || top > area.height()) {
+            continue;
+        }
+        for (int pixel = 0; pixel < area.width();) {
+            const Columns columns = columnsOf(pixel, area.width());
+            int end = pixel + 1;  // pixels of one column are one rectangle
+            while (end < area.width() && columns.to == columns.from + 1 && columnsOf(end, area.width()).from == columns.from) {
+                ++end;
+            }
+            std::optional<double> level;
+            bool isMarked = false;
+            for (std::size_t column = columns.from; column < columns.to; ++column) {
+                if (const auto value = m_heat->value(row, column, m_quantity, m_format)) {
+                    level = std::max(level.value_or(0), heatLevel(m_quantity, *value));
+                }
+                const HeatCell* cell = m_heat->cell(row, column);
+                isMarked = isMarked || (cell && cell->nonfinite > 0);
+            }
+            const QRect box(area.left() + pixel, top, end - pixel, height - 1);
+            if (level) {
+                painter.fillRect(box, heatColour(*level, m_theme));
+            }
+            if (isMarked) {
+                painter.fillRect(box, colours.nonfinite);
+                marks.emplace_back(box);
+            }
+            pixel = end;
+        }
+    }
+    painter.setPen(QPen(m_theme.isDark() ? QColor(Qt::black) : QColor(Qt::white), 1.4));
+    painter.setRenderHint(QPainter::Antialiasing);
+    for (const QRectF& box : marks) {  // a cross: the colour alone is not enough
+        const double side = std::min(box.height() - 6, std::max(box.width() - 2, 4.0)) / 2;
+        const QPointF middle = box.center();
+        painter.drawLine(middle + QPointF(-side, -side), middle + QPointF(side, side));
+        painter.drawLine(middle + QPointF(-side, side), middle + QPointF(side, -side));
+    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void HeatMap::paintNames(QPainter& painter) const {
+    const int width = plot().left() - namesGap;
+    for (std::size_t row = 0; row < m_heat->tensors().size(); ++row) {
+        const QRect box(0, static_cast<int>(row) * rowHeight() - verticalScrollBar()->value(), width, rowHeight());
+        const bool isCurrent = m_current && m_current->tensor == row;
+        painter.setPen(isCurrent ? m_theme.colours().text : m_theme.colours().muted);
+        painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter,
+                         fontMetrics().elidedText(QString::fromStdString(m_heat->tensors()[row]), Qt::ElideMiddle, width));
+    }
+}
+
+void HeatMap::paintFrame(QPainter& painter, const Place& place, const QColor& colour) const {
+    QRectF box = cellRect(place);
+    if (box.width() < 5) {
+        box.adjust((box.width() - 5) / 2, 0, (5 - box.width()) / 2, 0);
+    }
+    painter.setPen(QPen(colour, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(box.adjusted(0, 0, 0, -1));
+}
+
+void HeatMap::paintSteps(QPainter& painter) const {
+    const QRect area = plot();
+    painter.setPen(m_theme.colours().muted);
+    const int top = std::min(area.height(), rowHeight() * static_cast<int>(m_heat->tensors().size())) + 2;
+    const int line = fontMetrics().height();
+    int freeFrom = 0;
+    const std::size_t columns = m_heat->columns().size();
+    // As many labels as fit, the last one always.
+    const int widest = fontMetrics().horizontalAdvance(QString::number(m_heat->columns().back().last)) + 18;
+    const std::size_t every = std::max<std::size_t>(1, (columns * static_cast<std::size_t>(widest) + area.width() - 1) / area.width());
+    for (std::size_t column = 0; column < columns; ++column) {
+        const bool isLast = column + 1 == columns;
+        if (column % every != 0 && !isLast) {
+            continue;
+        }
+        const QString text = QString::number(isLast ? m_heat->columns()[column].last : m_heat->columns()[column].first);
+        const int width = fontMetrics().horizontalAdvance(text);
+        const int middle = static_cast<int>(cellRect({0, column}).center().x());
+        const int left = std::clamp(middle - width / 2, area.left(), area.right() - width);
+        if (left >= freeFrom && (isLast || left + width + 14 < static_cast<int>(cellRect({0, columns - 1}).center().x()) - widest / 2)) {
+            painter.drawText(QRect(left, top, width + 1, line), Qt::AlignLeft, text);
+            freeFrom = left + width + 10;
+        }
+    }
+    painter.drawText(QRect(0, top, area.left() - namesGap, line), Qt::AlignRight, tr("step"));
+}
+
+void HeatMap::paintLegend(QPainter& painter) const {
+    const int line = fontMetrics().height();
+    const std::vector<HeatTick> ticks = heatTicks(m_quantity);
+    const int top = viewport()->height() - line;
+    int x = plot().left();
+    const QString good = tr("good"), bad = tr("bad");
+    painter.setPen(m_theme.colours().muted);
+    const int width = std::min(legendWidth, plot().width() / 2);
+    const auto put = [&](const QString& text) {
+        const int wide = fontMetrics().horizontalAdvance(text);
+        painter.drawText(QRect(x, top, wide + 2, line), Qt::AlignLeft | Qt::AlignVCenter, text);
+        x += wide + 6;
+    };
+    put(QStringLiteral("%1 %2").arg(good, ticks.front().text));
+    for (int i = 0; i < width; ++i) {
+        painter.fillRect(QRect(x + i, top + line / 4, 1, line / 2), heatColour(static_cast<double>(i) / width, m_theme));
+    }
+    x += width + 6;
+    painter.setPen(m_theme.colours().muted);
+    put(QStringLiteral("%1 %2").arg(ticks.back().text, bad));
+    x += 8;
+    const QRectF box(x, top + 2, line - 4, line - 4);
+    painter.fillRect(box, m_theme.colours().nonfinite);
+    painter.setPen(QPen(m_theme.isDark() ? QColor(Qt::black) : QColor(Qt::white), 1.4));
+    painter.drawLine(box.topLeft() + QPointF(3, 3), box.bottomRight() - QPointF(3, 3));
+    painter.drawLine(box.topRight() + QPointF(-3, 3), box.bottomLeft() + QPointF(3, -3));
+    x += line + 2;
+    painter.setPen(m_theme.colours().muted);
+    put(tr("NaN or Inf in it"));
+}
+
+}  // namespace mantissa::ui
