@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -32,13 +33,24 @@ ReplayPage::ReplayPage(const Theme& theme, QWidget* parent)
     halves->setSpacing(8);
     halves->addWidget(buildGrid(), 47);
     halves->addWidget(m_evidence, 53);
-    auto* column = new QVBoxLayout(this);
+    // A scroll area, as on Live: the sentences wrap, and the stack of pages would give every page the height that they would like.
+    auto* content = new QWidget(this);
+    content->setProperty("page", true);
+    auto* column = new QVBoxLayout(content);
     column->setContentsMargins(12, 8, 12, 10);
     column->setSpacing(8);
     column->addWidget(buildTop());
     column->addWidget(m_headline);
     column->addWidget(m_body, 1);
     column->addStretch(0);
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setWidget(content);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(scroll);
     connectHeadline();
     connect(&theme, &Theme::changed, this, &ReplayPage::refresh);
     setFocusProxy(m_headline);

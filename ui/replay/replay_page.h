@@ -32,8 +32,6 @@ class ReplayPage : public QWidget {
     void setLanguage(const std::string& language);
     [[nodiscard]] const ReplayFollower* follower() const { return m_follower.get(); }
     [[nodiscard]] const ReplayView& view() const { return m_view; }
-    /// Its sentences wrap, but the page fits itself into less height than they would like: a stack would ask for the most of all its pages.
-    [[nodiscard]] bool hasHeightForWidth() const override { return false; }
     [[nodiscard]] EvidencePanel& evidence() { return *m_evidence; }
     [[nodiscard]] WhatIfModel& grid() { return *m_grid; }
 
