@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "record/replay_report.h"
-#include "torch_pch.h"
+#include "numerics/tensor_reading.h"
 
 namespace mantissa {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_pch.h"
+#include "numerics/tensor_reading.h"
 
 namespace mantissa {
 
