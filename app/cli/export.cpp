@@ -31,6 +31,7 @@ ExportFormat chosen_format(const ExportOptions& options) {
 
 ExportTable chosen_table(const ExportOptions& options) {
     if (options.what == "micro_batches") return ExportTable::MicroBatches;
+    if (options.what == "tensors") return ExportTable::Tensors;
     return options.what == "evaluations" ? ExportTable::Evaluations : ExportTable::Steps;
 }
 
@@ -119,8 +120,8 @@ void add_export(CLI::App& program, int& result) {
         ->required();
     verb->add_option("--format", options->format, "csv, json (else by the name of the file, else csv)")
         ->check(CLI::IsMember({"csv", "json"}));
-    verb->add_option("--what", options->what, "steps, micro_batches (their losses) or evaluations")
-        ->check(CLI::IsMember({"steps", "micro_batches", "evaluations"}))
+    verb->add_option("--what", options->what, "steps, micro_batches (their losses), evaluations or tensors (their records)")
+        ->check(CLI::IsMember({"steps", "micro_batches", "evaluations", "tensors"}))
         ->capture_default_str();
     auto* board = verb->add_option("--tensorboard", options->tensorboard,
                                    "a new folder for TensorBoard's event files: all of it, one curve a column");

@@ -168,11 +168,13 @@ void add_runs(CLI::App& program, int& result) {
                         : fail(folder.error());
     });
 
-    auto* control = verb->add_subcommand("control", "Pause, resume, step, save or stop a run that is going on");
+    auto* control = verb->add_subcommand("control", "Pause, resume, step, save, stop or look more closely at a run that is going on");
     add_common(*control, *options, true);
-    control->add_option("COMMAND", options->command, "pause, resume, step (one step, then pause), checkpoint (save now), stop")
+    control->add_option("COMMAND", options->command,
+                        "pause, resume, step (one step, then pause), checkpoint (save now), stop; tensor records: watch0 (largest "
+                        "values only), watch1 (every N steps, as planned), watch2 (every step)")
         ->required()
-        ->check(CLI::IsMember({"pause", "resume", "step", "checkpoint", "stop"}));
+        ->check(CLI::IsMember({"pause", "resume", "step", "checkpoint", "stop", "watch0", "watch1", "watch2"}));
     control->add_option("--mode", options->mode, "one mode of a comparison; without it all of them");
     control->callback([options, &result] { result = control_run(*options); });
 

@@ -14,7 +14,8 @@ namespace mantissa {
 
 /// "pause" "resume" "step" "stop" "interrupt" end at step edges; "abort" kills the worker at once.
 /// "checkpoint" saves the state at the next step edge, of a paused run at once: the recording tells where
-/// (meta keys checkpoint, checkpoint_error, checkpoint_ns).
+/// (meta keys checkpoint, checkpoint_error, checkpoint_ns). "watch0" "watch1" "watch2" are the level of tensor records from the next
+/// step on, also of a run that has not started.
 struct RunStatus {
     std::string mode;  // "no" "fp16" ...: the name of the run in commands
     std::string run_dir;

@@ -170,7 +170,7 @@ Result<std::string> ManagedRun::command(const std::string& name) {
     }
     if (name != "abort" && !parse_control_command(name)) {
         return Error{ErrorCode::Usage, "unknown command '" + name + "'",
-                     "use pause, resume, step, checkpoint, stop, interrupt, abort or status"};
+                     "use pause, resume, step, checkpoint, stop, interrupt, watch0, watch1, watch2, abort or status"};
     }
     if (is_queued()) return command_before_start(name);
     if (name == "abort") {

@@ -35,6 +35,14 @@ std::string csv_line(const EvaluationRow& row) {
            csv_text(row.precision) + ',' + std::to_string(row.samples);
 }
 
+std::string csv_line(const TensorStatRow& row) {
+    std::string line = std::to_string(row.step) + ',' + csv_text(row.tensor) + ',' + to_string(row.role) + ',' + csv_text(row.dtype);
+    for (const std::int64_t count : {row.elements, row.nan, row.pos_inf, row.neg_inf, row.zero, row.negative, row.subnormal})
+        line += ',' + std::to_string(count);
+    for (const double value : {row.largest, row.smallest_nonzero, row.mean, row.mean_abs, row.rms}) line += ',' + to_text(value);
+    return line + ',' + (row.unmoved ? to_text(*row.unmoved) : "");
+}
+
 // Names in the order of the columns; nlohmann's ordinary object would sort them.
 std::string json_object(const MicroBatchRow& row) {
     nlohmann::ordered_json json{{"step", row.step}, {"index", row.index}};
@@ -48,6 +56,35 @@ std::string json_object(const EvaluationRow& row) {
     json["precision"] = row.precision;
     json["samples"] = row.samples;
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string json_object(const TensorStatRow& row) {
+    nlohmann::ordered_json json{{"step", row.step},         {"tensor", row.tensor},   {"role", to_string(row.role)},
+                                {"dtype", row.dtype},       {"elements", row.elements}, {"nan", row.nan},
+                                {"pos_inf", row.pos_inf},   {"neg_inf", row.neg_inf}, {"zero", row.zero},
+                                {"negative", row.negative}, {"subnormal", row.subnormal}};
+    json["largest"] = number_to_json(row.largest);
+    json["smallest_nonzero"] = number_to_json(row.smallest_nonzero);
+    json["mean"] = number_to_json(row.mean);
+    json["mean_abs"] = number_to_json(row.mean_abs);
+    json["rms"] = number_to_json(row.rms);
+    json["unmoved"] = row.unmoved ? nlohmann::ordered_json(number_to_json(*row.unmoved)) : nlohmann::ordered_json();
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// The key of a table's rows in the JSON of a comparison; the command line's name of it.
+const char* table_name(ExportTable table) {
+    switch (table) {
+        case ExportTable::Steps:
+            return "steps";
+        case ExportTable::MicroBatches:
+            return "micro_batches";
+        case ExportTable::Evaluations:
+            return "evaluations";
+        case ExportTable::Tensors:
+            return "tensors";
+    }
+    return "";
 }
 
 using TakeLine = std::function<bool(const std::string&)>;
@@ -64,6 +101,9 @@ Result<void> for_each_line(const std::filesystem::path& run, ExportTable table, 
                 if (!take(text(row))) return {};
         if (table == ExportTable::Evaluations)
             for (const EvaluationRow& row : rows->evaluations)
+                if (!take(text(row))) return {};
+        if (table == ExportTable::Tensors)
+            for (const TensorStatRow& row : rows->tensor_stats)
                 if (!take(text(row))) return {};
         if (rows->steps.size() < static_cast<std::size_t>(piece)) return {};
     }
@@ -96,6 +136,9 @@ std::string table_csv_header(ExportTable table) {
             return "step,index,loss";
         case ExportTable::Evaluations:
             return "step,split,metric,value,precision,samples";
+        case ExportTable::Tensors:
+            return "step,tensor,role,dtype,elements,nan,pos_inf,neg_inf,zero,negative,subnormal,largest,smallest_nonzero,mean,mean_abs,"
+                   "rms,unmoved";
     }
     return {};
 }
@@ -120,7 +163,7 @@ Result<std::vector<std::string>> export_comparison_table(const ComparisonRecord&
                                                          ExportFormat format, std::ostream& out) {
     if (table == ExportTable::Steps) return export_comparison(comparison, format, out);
     const bool csv = format == ExportFormat::Csv;
-    const std::string key = table == ExportTable::MicroBatches ? "micro_batches" : "evaluations";
+    const std::string key = table_name(table);
     std::vector<std::string> missing;
     const std::size_t count = std::min(comparison.modes.size(), comparison.run_dirs.size());
     out << (csv ? "mode," + table_csv_header(table) + "\n" : "{\"comparison\": " + dumped(comparison.id) + ", \"runs\": [");

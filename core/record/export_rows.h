@@ -1,5 +1,6 @@
 #pragma once
-// The smaller tables of a recording as files: losses of the micro-batches, and evaluations. Raw, in the forms of export_steps.h.
+// The other tables of a recording as files: losses of the micro-batches, evaluations, records of tensors without their histograms. Raw,
+// in the forms of export_steps.h.
 #include <filesystem>
 #include <iosfwd>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace mantissa {
 
-enum class ExportTable { Steps, MicroBatches, Evaluations };
+enum class ExportTable { Steps, MicroBatches, Evaluations, Tensors };
 
 /// The columns of a table, in their order: those of run.db.
 [[nodiscard]] std::string table_csv_header(ExportTable table);

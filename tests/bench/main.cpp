@@ -1,4 +1,5 @@
-// mantissa-bench --json FILE: what the product's training loop costs over a loop written by hand (design §5, §10).
+// mantissa-bench --json FILE: what the product's training loop costs over a loop written by hand, and what watching costs in it
+// (design §5, §7, §10).
 //
 // Medians of 30 interleaved pairs of the training thread's CPU time per step, one thread, OMP_WAIT_POLICY=PASSIVE on both
 // sides, each mode in a process of its own. Exit code 1 when a ratio is above its limit.
@@ -17,11 +18,15 @@
 
 #include "base/files.h"
 #include "loops.h"
+#include "statistics.h"
 #include "torch_pch.h"
+#include "watch_costs.h"
 
 namespace {
 
 using namespace mantissa;
+using bench::interval;
+using bench::median;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -38,12 +43,6 @@ int fail(const std::string& text, int code) {
     return code;
 }
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 double median_us(const bench::Timing& timing) {
     return median(std::vector<double>(timing.step_ns.begin(), timing.step_ns.end())) / 1000;
 }
@@ -58,14 +57,6 @@ RunPlan plan_of(const Case& one, Precision mode) {
     plan.training.scheduler.name = "constant";
     plan.evaluation.every = 0;
     return plan;
-}
-
-// Distribution-free 95 % interval of a median: the order statistics around it.
-json interval(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const auto n = static_cast<double>(values.size());
-    const auto low = static_cast<std::size_t>(std::max(0.0, std::floor((n - 1.96 * std::sqrt(n)) / 2)));
-    return {values[low], values[values.size() - 1 - low]};
 }
 
 // One mode of one case: pairs in turn, the order within a pair alternating.
@@ -107,11 +98,10 @@ int run_mode(const Case& one, Precision mode, int pairs) {
     return 0;
 }
 
-// The standard output of this program run again for one mode; empty when it failed.
-std::string child_output(const Case& one, Precision mode, int pairs) {
+// The standard output of this program run again with these arguments; empty when it failed.
+std::string child_output(const std::string& arguments) {
     const std::string command = "OMP_WAIT_POLICY=PASSIVE OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 '" +
-                                fs::read_symlink("/proc/self/exe").string() + "' --mode " + one.name + " " + to_string(mode) + " " +
-                                std::to_string(pairs);
+                                fs::read_symlink("/proc/self/exe").string() + "' " + arguments;
     FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return "";
     std::string output;
@@ -135,12 +125,39 @@ json machine() {
             {"torch", TORCH_VERSION}, {"cpu_capability", at::get_cpu_capability()}, {"threads", 1}, {"wait_policy", "passive"}};
 }
 
+// What watching costs (design §7): each kind over the same run without any.
+bool add_watch_costs(json& results, int pairs) {
+    bool is_within = true;
+    for (const Precision mode : {Precision::No, Precision::Fp16}) {
+        const double without =
+            std::atof(child_output(std::string("--watch-memory ") + to_string(mode) + " " + bench::watch_kinds.front().name).c_str());
+        const json ratios = json::parse(child_output(std::string("--watch ") + to_string(mode) + " " + std::to_string(pairs)), nullptr, false);
+        for (const bench::WatchKind& kind : bench::watch_kinds) {
+            if (!ratios.contains(kind.name)) continue;
+            json result = ratios[kind.name];
+            const std::string memory = child_output(std::string("--watch-memory ") + to_string(mode) + " " + kind.name);
+            result["memory_bytes"] = std::atof(memory.c_str()) - without;
+            const double ratio = result["ratio"].get<double>();
+            const bool is_good = kind.limit == 0 || ratio <= kind.limit;
+            is_within = is_within && is_good;
+            std::printf("watch %-12s %-5s %.4f [%.4f, %.4f] of the run without, %+.2f MiB resident%s\n", kind.name, to_string(mode), ratio,
+                        result["interval95"][0].get<double>(), result["interval95"][1].get<double>(),
+                        result["memory_bytes"].get<double>() / 1048576, is_good ? "" : "  ABOVE");
+            std::fflush(stdout);
+            results["watch-" + std::string(kind.name) + "/" + to_string(mode)] = result;
+        }
+        is_within = is_within && ratios.is_object();
+    }
+    return is_within;
+}
+
 int run_all(const fs::path& file, int pairs) {
     json results = json::object();
     bool is_within = true;
     for (const Case& one : cases) {
         for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
-            const json result = json::parse(child_output(one, mode, pairs), nullptr, false);
+            const json result = json::parse(
+                child_output(std::string("--mode ") + one.name + " " + to_string(mode) + " " + std::to_string(pairs)), nullptr, false);
             if (!result.is_object()) return fail(std::string(one.name) + " in " + to_string(mode) + " gave no result", 1);
             const double ratio = result["ratio"].get<double>();
             is_within = is_within && ratio <= one.limit;
@@ -151,6 +168,7 @@ int run_all(const fs::path& file, int pairs) {
             results[std::string(one.name) + "/" + to_string(mode)] = result;
         }
     }
+    is_within = add_watch_costs(results, pairs) && is_within;
     const auto written = write_file_atomically(file, json{{"machine", machine()}, {"results", results}}.dump(1) + "\n");
     if (!written) return fail(describe(written.error()), 6);
     return is_within ? 0 : 1;
@@ -164,6 +182,11 @@ int main(int count, char** values) {
         const auto* const one = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == arguments[1]; });
         const auto mode = parse_precision(arguments[2]);
         if (one != cases.end() && mode) return run_mode(*one, *mode, std::max(1, std::atoi(arguments[3].c_str())));
+    }
+    if (arguments.size() == 3 && arguments[0].starts_with("--watch")) {
+        const auto mode = parse_precision(arguments[1]);
+        if (mode && arguments[0] == "--watch") return bench::run_watch_costs(*mode, std::max(1, std::atoi(arguments[2].c_str())));
+        if (mode && arguments[0] == "--watch-memory") return bench::run_watch_memory(*mode, arguments[2]);
     }
     const bool has_pairs = arguments.size() == 4 && arguments[2] == "--pairs";
     if ((arguments.size() != 2 && !has_pairs) || arguments[0] != "--json") {

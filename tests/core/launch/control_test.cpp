@@ -8,6 +8,8 @@
 
 #include "launch/control_server.h"
 #include "launch_fixture.h"
+#include "record/run_reader.h"
+#include "record/meta_keys.h"
 
 namespace mantissa::test {
 
@@ -162,6 +164,26 @@ TEST_F(Control, abort_kills_at_once) {
     EXPECT_EQ(outcome(0).state, RunState::Interrupted);
     EXPECT_NE(outcome(0).reason.find("aborted before its first step"), std::string::npos)
         << outcome(0).reason;
+}
+
+TEST_F(Control, the_level_of_tensor_records_is_switched_while_a_run_goes_on) {
+    auto handle = compare("steps=100000 ms=2", ComparisonOrder::AtOnce);
+    const auto level = [this](std::size_t run) -> std::string {
+        auto reader = RunReader::open(run_folder(run));
+        const auto found = reader ? (*reader)->meta() : Result<std::map<std::string, std::string>>(reader.error());
+        return found && found->contains(meta::watch_level) ? found->at(meta::watch_level) : "";
+    };
+    ASSERT_TRUE(soon([&] { return steps(0) > 3 && steps(1) > 3; }));
+    const auto answer_of_one = send_one_command(handle.folder(), "watch2", "fp16");
+    ASSERT_TRUE(answer_of_one) << describe(answer_of_one.error());
+    EXPECT_EQ(*answer_of_one, "fp16: watch2");
+    EXPECT_TRUE(soon([&] { return level(1) == "2"; }));
+    EXPECT_EQ(level(0), "");
+    ASSERT_TRUE(send_one_command(handle.folder(), "watch0", ""));
+    EXPECT_TRUE(soon([&] { return level(0) == "0" && level(1) == "0" && level(2) == "0"; }));
+    EXPECT_FALSE(send_one_command(handle.folder(), "watch3", ""));
+    ASSERT_TRUE(send_one_command(handle.folder(), "stop", ""));
+    EXPECT_EQ(handle.wait(), 0);
 }
 
 TEST_F(Control, a_checkpoint_is_saved_by_a_running_and_by_a_paused_run_which_goes_on_waiting) {

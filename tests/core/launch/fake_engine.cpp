@@ -115,6 +115,7 @@ Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
             continue;
         }
         misbehave(plan, step);
+        if (const auto level = session.control.watch_level()) session.recorder.meta(meta::watch_level, std::to_string(*level));
         if (step == number(plan, "throw_at", -1))
             return Error{ErrorCode::Internal, "the fake engine throws at step " + std::to_string(step), ""};
         work(ms);

@@ -50,6 +50,37 @@ TEST(ExportRows, MicroBatchesAndEvaluationsAreWrittenRaw) {
     EXPECT_EQ(exported(run, ExportTable::Steps, ExportFormat::Csv).substr(0, 13), "step,applied_");
 }
 
+TEST(ExportRows, RecordsOfTensorsWithoutTheirHistograms) {
+    const TemporaryFolder folder;
+    const auto run = folder.path() / "run";
+    std::filesystem::create_directories(run);
+    {
+        const auto recorder = testing::recorder_in(run);
+        recorder->step(testing::step_row(0));
+        recorder->step(testing::step_row(1));
+        TensorStatRow row{.step = 1, .tensor = "gate.mul", .role = TensorRole::Update, .dtype = "float32", .elements = 12, .nan = 1,
+                          .pos_inf = 2, .neg_inf = 3, .zero = 4, .negative = 1, .subnormal = 1, .largest = 0.5,
+                          .smallest_nonzero = 0.125, .mean = -0.25, .mean_abs = 0.25, .rms = 0.375, .unmoved = 0.75,
+                          .exponents = std::string("\x01\x02\x03", 3)};
+        recorder->tensor_stat(row);
+        row.role = TensorRole::Output;
+        row.unmoved.reset();
+        row.largest = std::numeric_limits<double>::infinity();
+        recorder->tensor_stat(row);
+    }
+    EXPECT_EQ(exported(run, ExportTable::Tensors, ExportFormat::Csv),
+              "step,tensor,role,dtype,elements,nan,pos_inf,neg_inf,zero,negative,subnormal,largest,smallest_nonzero,mean,mean_abs,rms,"
+              "unmoved\n1,gate.mul,update,float32,12,1,2,3,4,1,1,0.5,0.125,-0.25,0.25,0.375,0.75\n"
+              "1,gate.mul,output,float32,12,1,2,3,4,1,1,inf,0.125,-0.25,0.25,0.375,\n");
+    const auto json = nlohmann::json::parse(exported(run, ExportTable::Tensors, ExportFormat::Json));
+    ASSERT_EQ(json.size(), 2U);
+    EXPECT_EQ(json[0]["unmoved"], 0.75);
+    EXPECT_EQ(json[0]["role"], "update");
+    EXPECT_TRUE(json[1]["unmoved"].is_null());
+    EXPECT_EQ(json[1]["largest"], "+Inf");
+    EXPECT_FALSE(json[0].contains("exponents"));
+}
+
 TEST(ExportRows, AComparisonHasAColumnForTheMode) {
     const TemporaryFolder folder;
     record(folder.path() / "a", 0.5);
