@@ -17,6 +17,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "flood.h"
 #include "loops.h"
 #include "statistics.h"
 #include "torch_pch.h"
@@ -188,9 +189,10 @@ int main(int count, char** values) {
         if (mode && arguments[0] == "--watch") return bench::run_watch_costs(*mode, std::max(1, std::atoi(arguments[2].c_str())));
         if (mode && arguments[0] == "--watch-memory") return bench::run_watch_memory(*mode, arguments[2]);
     }
+    if (arguments.size() == 2 && arguments[0] == "--flood") return bench::run_flood(std::max(1, std::atoi(arguments[1].c_str())));
     const bool has_pairs = arguments.size() == 4 && arguments[2] == "--pairs";
     if ((arguments.size() != 2 && !has_pairs) || arguments[0] != "--json") {
-        return fail("usage: mantissa-bench --json FILE [--pairs N]", 2);
+        return fail("usage: mantissa-bench --json FILE [--pairs N], or --flood STEPS (a run of NaN)", 2);
     }
     const int pairs = has_pairs ? std::atoi(arguments[3].c_str()) : 30;
     if (pairs < 1) return fail("--pairs is '" + arguments[3] + "'; use a whole number from 1 up", 2);
