@@ -11,6 +11,7 @@ class QComboBox;
 class QLabel;
 class QStackedWidget;
 class QTabWidget;
+class QTableView;
 
 namespace mantissa::ui {
 
@@ -52,7 +53,7 @@ class NumericsPage : public QWidget {
         QStackedWidget* stack;
         QLabel* sentence;
         ValueTableModel* model;
-        class QTableView* view;
+        QTableView* view;
     };
     QWidget* buildControls();
     QWidget* buildLeft();

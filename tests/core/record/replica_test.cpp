@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "support/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mantissa {
 namespace {
