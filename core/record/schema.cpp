@@ -5,6 +5,7 @@
 namespace mantissa::db {
 namespace {
 
+// Whoever follows a run asks for the tensor records of its last steps: by the index on them, however long the run is.
 // Columns that hold measured numbers are REAL: TEXT 'NaN' stays text in them, since it doesn't look like a
 // number.
 constexpr const char* tables = R"(
@@ -24,6 +25,7 @@ CREATE TABLE tensor_stats(
     step INTEGER NOT NULL, tensor TEXT NOT NULL, role TEXT NOT NULL, dtype TEXT NOT NULL,
     elements INTEGER, nan INTEGER, pos_inf INTEGER, neg_inf INTEGER, zero INTEGER, negative INTEGER, subnormal INTEGER,
     largest REAL, smallest_nonzero REAL, mean REAL, mean_abs REAL, rms REAL, unmoved REAL, exponents BLOB);
+CREATE INDEX tensor_stats_step ON tensor_stats(step);
 CREATE TABLE op_dtypes(
     step INTEGER NOT NULL, phase TEXT NOT NULL, op TEXT NOT NULL, dtype TEXT NOT NULL, calls INTEGER, multiply_adds INTEGER,
     casts INTEGER, cast_bytes INTEGER);
@@ -43,6 +45,7 @@ PRAGMA user_version = 2;
 constexpr const char* from_version_1 = R"(
 ALTER TABLE tensor_stats ADD COLUMN negative INTEGER;
 ALTER TABLE tensor_stats ADD COLUMN unmoved REAL;
+CREATE INDEX IF NOT EXISTS tensor_stats_step ON tensor_stats(step);
 ALTER TABLE op_dtypes ADD COLUMN casts INTEGER;
 ALTER TABLE op_dtypes ADD COLUMN cast_bytes INTEGER;
 CREATE TABLE extremes(first_step INTEGER NOT NULL, steps INTEGER NOT NULL, "values" BLOB NOT NULL);
