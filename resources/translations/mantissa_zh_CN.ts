@@ -3763,8 +3763,8 @@ Start a comparison on the page Set up.</source>
         <translation>更新</translation>
     </message>
     <message>
-        <source>step %1 · %2 · %3 values · largest %4</source>
-        <translation>第 %1 步 · %2 · %3 个数值 · 最大 %4</translation>
+        <source>step %1 · largest %4 · %2 · %3 values</source>
+        <translation>第 %1 步 · 最大 %4 · %2 · %3 个数值</translation>
     </message>
     <message>
         <source>Nothing is open. Start a comparison on Set up, or open one on Runs: its tensors are shown here.</source>
@@ -3823,8 +3823,16 @@ Start a comparison on the page Set up.</source>
         <translation>%1 没有测量局部误差。%2</translation>
     </message>
     <message>
-        <source>Nothing can be foretold yet: it needs the tensor records (level 1) of a run in mode no.</source>
-        <translation>尚无法预测：需要 no 模式运行的张量记录（级别 1）。</translation>
+        <source>What fp16, bf16 and fp8 would meet is told from the tensor records of a run in mode no. There is none here: start a comparison with mode no.</source>
+        <translation>fp16、bf16 与 fp8 会遇到什么，由 no 模式运行的张量记录推算。这里没有这样的运行：请开始一次包含 no 模式的对照。</translation>
+    </message>
+    <message>
+        <source>Nothing can be foretold: the run in mode no has no tensor records. Set observe.level to 1 on Set up and run it again.</source>
+        <translation>无法预测：no 模式的运行没有张量记录。请在“设置”中把 observe.level 设为 1 后重新运行。</translation>
+    </message>
+    <message>
+        <source>Nothing can be foretold yet. What fp16, bf16 and fp8 would meet is told here as soon as the run in mode no has tensor records (level 1).</source>
+        <translation>尚无法预测。no 模式的运行一有张量记录（级别 1），这里就会说明 fp16、bf16 与 fp8 会遇到什么。</translation>
     </message>
 </context>
 <context>
@@ -3900,8 +3908,8 @@ Start a comparison on the page Set up.</source>
 <context>
     <name>mantissa::ui::WatchSwitch</name>
     <message>
-        <source>costs %1 of a step</source>
-        <translation>占每步用时的 %1</translation>
+        <source>costs %1</source>
+        <translation>占用时 %1</translation>
     </message>
     <message>
         <source>Measured: %1 a step on average.</source>

@@ -76,8 +76,11 @@ void HeatMap::paintFrame(QPainter& painter, const Place& place, const QColor& co
     if (box.width() < 5) {
         box.adjust((box.width() - 5) / 2, 0, (5 - box.width()) / 2, 0);
     }
-    painter.setPen(QPen(colour, 2));
     painter.setBrush(Qt::NoBrush);
+    // The halo keeps it visible on a cell of the same colour.
+    painter.setPen(QPen(m_theme.isDark() ? QColor(Qt::black) : QColor(Qt::white), 4));
+    painter.drawRect(box.adjusted(0, 0, 0, -1));
+    painter.setPen(QPen(colour, 2));
     painter.drawRect(box.adjusted(0, 0, 0, -1));
 }
 
@@ -111,7 +114,8 @@ void HeatMap::paintSteps(QPainter& painter) const {
 void HeatMap::paintLegend(QPainter& painter) const {
     const int line = fontMetrics().height();
     const std::vector<HeatTick> ticks = heatTicks(m_quantity);
-    const int top = viewport()->height() - line;
+    const int axis = rowHeight() * static_cast<int>(m_heat->tensors().size()) + line;
+    const int top = std::min(viewport()->height() - line, axis + line / 2);
     int x = plot().left();
     const QString good = tr("good"), bad = tr("bad");
     painter.setPen(m_theme.colours().muted);

@@ -173,8 +173,14 @@ void HistogramView::paintZones(QPainter& painter) const {
         painter.setPen(colours.border);
         painter.drawLine(box.topLeft(), box.bottomLeft());
         painter.setPen(colours.muted);
-        const QString name = fontMetrics().elidedText(zoneName(band.zone), Qt::ElideRight, static_cast<int>(box.width()) - 2);
-        painter.drawText(QRectF(left, 0, right - left, area.top() - 1), Qt::AlignCenter, name.size() < 3 ? QString() : name);
+        const QString name = zoneName(band.zone);
+        const double wanted = fontMetrics().horizontalAdvance(name) + 2;
+        // The last zone's name may begin over the zone before it; another that doesn't fit is left out.
+        const bool isLast = band.zone == Zone::Overflow && wanted > box.width() && box.left() - xOf(m_from) > 3 * wanted;
+        if (wanted <= box.width() || isLast) {
+            const QRectF place(isLast ? right - wanted : left, 0, isLast ? wanted : right - left, area.top() - 1);
+            painter.drawText(place, Qt::AlignCenter, name);
+        }
     }
 }
 

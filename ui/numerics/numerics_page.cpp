@@ -124,10 +124,22 @@ QWidget* NumericsPage::buildLeft() {
     m_ops = addPage("opTable", above);
     m_updates = addPage("updateTable");
     m_local = addPage("localErrorTable");
+    m_forecast = new QLabel(this);
+    m_forecast->setObjectName(QStringLiteral("forecast"));
+    m_forecast->setWordWrap(true);
+    m_forecast->setMargin(10);
+    m_forecast->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_forecast->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(m_forecast);
+    m_tabs->addTab(scroll, QString());
     left->addWidget(m_mapCard);
     left->addWidget(m_tabs);
-    left->setStretchFactor(0, 3);
-    left->setStretchFactor(1, 2);
+    left->setStretchFactor(0, 5);
+    left->setStretchFactor(1, 4);
+    left->setSizes({500, 400});
     return left;
 }
 
@@ -178,6 +190,11 @@ void NumericsPage::showFolder(const std::filesystem::path& folder) {
     request.folder = folder;
     request.role = m_reader->request().role;
     ask(std::move(request));
+}
+
+void NumericsPage::setLanguage(const std::string& language) {
+    m_language = language;
+    refreshTables();
 }
 
 void NumericsPage::setControl(bool isAvailable, const QString& reason) {
@@ -269,6 +286,8 @@ void NumericsPage::retranslate() {
     m_tabs->setTabText(0, tr("Ops and dtypes"));
     m_tabs->setTabText(1, tr("Weights that don't move"));
     m_tabs->setTabText(2, tr("Local error"));
+    m_tabs->setTabText(3, tr("Forecast"));
+    m_tabs->setTabToolTip(3, tr("What fp16, bf16 and fp8 would meet, told from the run in mode no"));
     m_againstLabel->setText(tr("Difference &to"));
     m_ops.view->setAccessibleName(tr("Calls of every op by the dtype of its results"));
     m_updates.view->setAccessibleName(tr("Weights that an update leaves as they were"));
@@ -320,6 +339,7 @@ void NumericsPage::refreshTables() {
     refreshOps(run);
     fillPage(m_updates, run ? updateTable(*run) : ValueTable{}, emptyUpdatesText(run));
     fillPage(m_local, run ? localErrorTable(*run) : ValueTable{}, emptyLocalErrorsText(run));
+    m_forecast->setText(forecastText(m_reader->snapshot(), m_language));
 }
 
 void NumericsPage::refreshOps(const RunFacts* run) {

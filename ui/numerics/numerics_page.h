@@ -31,6 +31,8 @@ class NumericsPage : public QWidget {
 
     /// A comparison or run folder; empty: nothing.
     void showFolder(const std::filesystem::path& folder);
+    /// Of the forecast's sentences: "en" or "zh".
+    void setLanguage(const std::string& language);
     /// Whether the level of watching can be switched; `reason` says why not.
     void setControl(bool isAvailable, const QString& reason);
     void chooseRun(int run);
@@ -87,6 +89,8 @@ class NumericsPage : public QWidget {
     QLabel* m_againstLabel;
     QComboBox* m_against;
     Page m_ops, m_updates, m_local;
+    QLabel* m_forecast;
+    std::string m_language = "en";
     bool m_canControl = false;
     QString m_controlReason;
 };

@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr auto pollInterval = std::chrono::milliseconds(400);  // a heat map isn't watched like a curve
+constexpr auto forecastInterval = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -27,6 +28,7 @@ class NumericsReader::Worker {
     void findRuns();
     void growHeat();
     void findPick();
+    bool findForecast();
     [[nodiscard]] std::optional<double> scaleAt(std::int64_t step) const;
     [[nodiscard]] std::int64_t knownUpTo() const;
     [[nodiscard]] std::string worstTensor() const;
@@ -40,15 +42,21 @@ class NumericsReader::Worker {
     std::int64_t m_heatNext = 0;  // steps before it are in the heat map
     std::shared_ptr<const TensorHeat> m_shownHeat = std::make_shared<TensorHeat>();
     std::shared_ptr<const TensorPick> m_pick;
+    std::shared_ptr<const Forecast> m_forecast;
+    std::int64_t m_foretoldRecords = 0;  // that the forecast was made from
+    std::chrono::steady_clock::time_point m_foretoldAt;
     std::string m_problem;
 };
 
 bool NumericsReader::Worker::look(const NumericsRequest& request) {
-    bool isNews = request != m_request;
+    const bool isAnother = request != m_request;
+    bool isNews = isAnother;
     if (request.folder != m_request.folder) {
         m_runs.clear();
         m_recordSeen.reset();
         m_problem.clear();
+        m_forecast.reset();
+        m_foretoldRecords = 0;
     }
     if (request.folder != m_request.folder || request.run != m_request.run || request.role != m_request.role) {
         m_heat = {};
@@ -71,7 +79,8 @@ bool NumericsReader::Worker::look(const NumericsRequest& request) {
         growHeat();
         findPick();
     }
-    return isNews;
+    // What was asked for is shown first; the forecast follows.
+    return (!isAnother && findForecast()) || isNews;
 }
 
 void NumericsReader::Worker::findRuns() {
@@ -197,8 +206,32 @@ void NumericsReader::Worker::findPick() {
     m_pick = std::move(pick);
 }
 
+/// It reads the whole record of the control: while that run goes on, only when the record has grown by a quarter, and once more when it is
+/// over. True when there is a new one.
+bool NumericsReader::Worker::findForecast() {
+    const auto control = std::find_if(m_runs.begin(), m_runs.end(), [](const auto& run) { return run->facts().mode == Precision::No; });
+    if (control == m_runs.end()) {
+        return false;
+    }
+    const RunFacts& facts = (*control)->facts();
+    const std::int64_t records = facts.records[roleIndex(TensorRole::Output)];
+    const bool hasGrown = records - m_foretoldRecords > m_foretoldRecords / 4;
+    const auto now = std::chrono::steady_clock::now();
+    if (records == m_foretoldRecords || (!facts.hasEnded() && (!hasGrown || now - m_foretoldAt < forecastInterval))) {
+        return false;
+    }
+    m_foretoldRecords = records;
+    m_foretoldAt = now;
+    auto forecast = read_forecast(facts.folder);
+    if (!forecast || forecast->empty()) {
+        return false;
+    }
+    m_forecast = std::make_shared<const Forecast>(std::move(*forecast));
+    return true;
+}
+
 NumericsSnapshot NumericsReader::Worker::snapshot() const {
-    NumericsSnapshot made{m_request, {}, m_shownHeat, m_pick, m_problem};
+    NumericsSnapshot made{m_request, {}, m_shownHeat, m_pick, m_forecast, m_problem};
     for (const auto& run : m_runs) {
         made.runs.push_back(run->facts());
     }

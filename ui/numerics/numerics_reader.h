@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "judge/forecast.h"
 #include "ui/numerics/run_numbers.h"
 
 namespace mantissa::ui {
@@ -41,6 +42,7 @@ struct NumericsSnapshot {
     std::vector<RunFacts> runs;
     std::shared_ptr<const TensorHeat> heat;
     std::shared_ptr<const TensorPick> pick;
+    std::shared_ptr<const Forecast> forecast;  // from the run in mode `no`; null without one, or without tensor records
     std::string problem;  // of the folder
 };
 

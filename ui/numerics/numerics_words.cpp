@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <algorithm>
 
 #include "base/numbers.h"
 
@@ -28,7 +29,7 @@ QString roleName(TensorRole role) {
 }
 
 QString pickLine(const TensorStatRow& row) {
-    return Texts::tr("step %1 · %2 · %3 values · largest %4")
+    return Texts::tr("step %1 · largest %4 · %2 · %3 values")
         .arg(row.step)
         .arg(QString::fromStdString(row.dtype), QString::fromStdString(readable_count(row.elements)),
              QString::fromStdString(readable_number(row.largest)));
@@ -101,6 +102,29 @@ QString emptyLocalErrorsText(const RunFacts* run) {
     const QString way = Texts::tr("Set observe.local_error_every, for example to 50: every 50 steps the same batch is then computed in fp32 beside "
                                   "the run's mode, so that rounding here is told apart from drift since step 0.");
     return run ? Texts::tr("%1 hasn't measured its local error. %2").arg(modeOf(*run), way) : way;
+}
+
+QString forecastText(const NumericsSnapshot& snapshot, const std::string& language) {
+    if (snapshot.forecast) {
+        const auto texts = text_catalogue(language);
+        if (!texts) {
+            return QString::fromStdString(describe(texts.error()));
+        }
+        QStringList lines;
+        for (const std::string& line : forecast_texts(*snapshot.forecast, **texts)) {
+            lines << QString::fromStdString(line);
+        }
+        return lines.join(QStringLiteral("\n\n"));
+    }
+    const auto control = std::find_if(snapshot.runs.begin(), snapshot.runs.end(), [](const RunFacts& run) { return run.mode == Precision::No; });
+    if (control == snapshot.runs.end()) {
+        return Texts::tr("What fp16, bf16 and fp8 would meet is told from the tensor records of a run in mode no. There is none here: start a "
+                         "comparison with mode no.");
+    }
+    return control->hasEnded()
+               ? Texts::tr("Nothing can be foretold: the run in mode no has no tensor records. Set observe.level to 1 on Set up and run it again.")
+               : Texts::tr("Nothing can be foretold yet. What fp16, bf16 and fp8 would meet is told here as soon as the run in mode no has tensor "
+                           "records (level 1).");
 }
 
 }  // namespace mantissa::ui

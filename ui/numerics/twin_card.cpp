@@ -3,15 +3,33 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QStackedWidget>
+#include <QStyle>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 namespace mantissa::ui {
+namespace {
+
+/// One line that ends in an ellipsis where it is too long; the text itself stays whole.
+class ElidedLabel : public QLabel {
+  public:
+    using QLabel::QLabel;
+
+  protected:
+    void paintEvent(QPaintEvent* /*event*/) override {
+        QPainter painter(this);
+        style()->drawItemText(&painter, contentsRect(), static_cast<int>(alignment()), palette(), isEnabled(),
+                              fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width()), foregroundRole());
+    }
+};
+
+}  // namespace
 
 TwinCard::TwinCard(QWidget* chart, const char* name, QWidget* parent)
-    : QFrame(parent), m_title(new QLabel(this)), m_readout(new QLabel(this)), m_header(new QHBoxLayout), m_switch(new QToolButton(this)),
+    : QFrame(parent), m_title(new QLabel(this)), m_readout(new ElidedLabel(this)), m_header(new QHBoxLayout), m_switch(new QToolButton(this)),
       m_stack(new QStackedWidget(this)), m_chart(chart), m_model(new ValueTableModel(this)),
       m_view(makeValueView(m_model, name, this)) {
     setProperty("card", true);

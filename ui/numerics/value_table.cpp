@@ -101,6 +101,7 @@ QTableView* makeValueView(ValueTableModel* model, const char* name, QWidget* par
     view->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     view->horizontalHeader()->setSortIndicatorClearable(true);
     view->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    view->horizontalHeader()->setStretchLastSection(true);
     view->horizontalHeader()->setHighlightSections(false);
     view->horizontalHeader()->setResizeContentsPrecision(200);
     view->verticalHeader()->hide();

@@ -34,7 +34,7 @@ QString watchCostOf(const RunFacts& run) {
         return {};
     }
     const double perStep = *ns / *steps;
-    return WatchSwitch::tr("costs %1 of a step").arg(shareText(perStep / static_cast<double>(*run.stepNs)));
+    return WatchSwitch::tr("costs %1").arg(shareText(perStep / static_cast<double>(*run.stepNs)));
 }
 
 QString watchCostDetails(const RunFacts& run) {

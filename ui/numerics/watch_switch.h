@@ -38,7 +38,7 @@ class WatchSwitch : public QWidget {
 
 /// The level that a run works at now, as far as its record says.
 [[nodiscard]] std::optional<int> watchLevelOf(const RunFacts& run);
-/// "costs 1.4 % of a step" and the times behind it; empty while it isn't measured.
+/// "costs 1.4 %" (of the time of a step) and the times behind it; empty while it isn't measured.
 [[nodiscard]] QString watchCostOf(const RunFacts& run);
 [[nodiscard]] QString watchCostDetails(const RunFacts& run);
 

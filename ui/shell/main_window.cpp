@@ -38,7 +38,8 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     m_first = new FirstComparison(m_frame->sample(), *m_live, *m_setup, m_frame);
     m_frame->addPage(QStringLiteral("setup"), m_setup);
     m_frame->addPage(QStringLiteral("live"), m_live);
-    m_frame->addPage(QStringLiteral("numerics"), (new NumericsDesk(theme, *m_live, m_frame))->page());
+    m_numerics = new NumericsDesk(theme, *m_live, m_frame);
+    m_frame->addPage(QStringLiteral("numerics"), m_numerics->page());
     m_frame->addPage(QStringLiteral("runs"), m_runs);
     m_replay = new ReplayDesk(theme, m_catalog, *m_live, *m_runs, *m_setup, m_frame);
     m_frame->addPageOf(QStringLiteral("live"), QStringLiteral("replay"), &m_replay->page());
@@ -209,6 +210,7 @@ void MainWindow::retranslate() {
     m_catalog.retranslate();
     m_frame->retranslate();
     m_live->setLanguage(m_language.code());
+    m_numerics->setLanguage(m_language.code().toStdString());
     m_replay->page().setLanguage(m_language.code().toStdString());
     refreshMachine();
     refreshTitle();

@@ -16,6 +16,7 @@ class CommandPalette;
 class FirstComparison;
 class LiveHost;
 class MainFrame;
+class NumericsDesk;
 class ReplayDesk;
 class RunsPage;
 class SetupPage;
@@ -63,6 +64,7 @@ class MainWindow : public QMainWindow {
     SetupPage* m_setup;
     LiveHost* m_live;
     RunsPage* m_runs;
+    NumericsDesk* m_numerics;
     ReplayDesk* m_replay;
     FirstComparison* m_first;
     QString m_page, m_pageBefore;

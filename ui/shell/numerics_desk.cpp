@@ -17,6 +17,8 @@ NumericsDesk::NumericsDesk(Theme& theme, LiveHost& live, QWidget* parent)
 
 QWidget* NumericsDesk::page() const { return m_page; }
 
+void NumericsDesk::setLanguage(const std::string& language) { m_page->setLanguage(language); }
+
 void NumericsDesk::takeFolder() { m_page->showFolder(m_live.folder()); }
 
 void NumericsDesk::takeControl() { m_page->setControl(m_live.controller().isAvailable(), m_live.controller().reason()); }

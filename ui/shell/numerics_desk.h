@@ -2,6 +2,7 @@
 // Keeps the page Numerics on the folder that Live shows, and hands its wish for another level of watching to Live's controller. Window's
 // thread only.
 #include <QObject>
+#include <string>
 
 namespace mantissa::ui {
 
@@ -15,6 +16,7 @@ class NumericsDesk : public QObject {
     NumericsDesk(Theme& theme, LiveHost& live, QWidget* parent);
 
     [[nodiscard]] QWidget* page() const;
+    void setLanguage(const std::string& language);
 
   private:
     void takeFolder();

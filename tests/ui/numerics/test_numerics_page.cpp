@@ -175,6 +175,34 @@ class NumericsPageTest : public QObject {
                                   qPrintable(ended.map().accessibleDescription()), patience);
     }
 
+    void foretellsFromTheControlInWordsOfTheLanguage() {
+        Shown shown;
+        QVERIFY(shown.waitForPick("gate.mul"));
+        QTRY_VERIFY_WITH_TIMEOUT(shown.snapshot().forecast != nullptr, patience);
+        const QStringList english = shown.label("forecast").split(QStringLiteral("\n\n"));
+        QCOMPARE(english.size(), 3);
+        QVERIFY2(english[0].startsWith("fp16: ") && english[0].contains("gate.mul"), qPrintable(english[0]));
+        QVERIFY2(english[1].startsWith("bf16: "), qPrintable(english[1]));
+        shown.page.setLanguage("zh");
+        QVERIFY2(shown.label("forecast").startsWith(QStringLiteral("fp16：")), qPrintable(shown.label("forecast")));
+        // It is told from the control, whichever run is looked at.
+        shown.page.setLanguage("en");
+        shown.page.chooseRun(1);
+        QTRY_COMPARE_WITH_TIMEOUT(shown.snapshot().request.run, std::size_t(1), patience);
+        QCOMPARE(shown.label("forecast"), english.join(QStringLiteral("\n\n")));
+    }
+
+    void withoutRecordsTheForecastSaysWhatItNeeds() {
+        Shown running({}, false);
+        QTRY_VERIFY_WITH_TIMEOUT(running.label("forecast").contains("as soon as the run in mode no"), patience);
+        fixture::Options over;
+        over.ended = true;
+        over.steps = over.planned;
+        Shown ended(over, false);
+        QTRY_VERIFY_WITH_TIMEOUT(ended.label("forecast").contains("observe.level to 1"), patience);
+        QVERIFY(!ended.snapshot().forecast);
+    }
+
     void levelIsSwitchedWhileItRuns() {
         Shown shown;
         QVERIFY(shown.waitForPick("gate.mul"));
