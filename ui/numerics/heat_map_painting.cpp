@@ -119,7 +119,7 @@ void HeatMap::paintLegend(QPainter& painter) const {
     int x = plot().left();
     const QString good = tr("good"), bad = tr("bad");
     painter.setPen(m_theme.colours().muted);
-    const int width = std::min(legendWidth, plot().width() / 2);
+    const int width = std::min(legendWidth, plot().width() / 3);
     const auto put = [&](const QString& text) {
         const int wide = fontMetrics().horizontalAdvance(text);
         painter.drawText(QRect(x, top, wide + 2, line), Qt::AlignLeft | Qt::AlignVCenter, text);

@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ui/numerics/heat_scale.h"
 #include "ui/numerics/lens_colours.h"
@@ -17,7 +18,7 @@ class LensGauges::Bar : public QWidget {
   public:
     Bar(Theme& theme, NumberFormat format, QWidget* parent) : QWidget(parent), m_theme(theme), m_format(format) {
         setFixedHeight(10);
-        setMinimumWidth(50);
+        setMinimumWidth(36);
     }
     void setReading(const std::optional<LensReading>& reading) {
         m_reading = reading;
@@ -52,7 +53,7 @@ class LensGauges::Bar : public QWidget {
 LensGauges::LensGauges(Theme& theme, QWidget* parent) : QWidget(parent), m_theme(theme) {
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(10);
+    grid->setHorizontalSpacing(8);
     grid->setVerticalSpacing(2);
     grid->setColumnStretch(1, 1);
     const auto label = [this](Qt::Alignment alignment) {
@@ -110,6 +111,10 @@ void LensGauges::retranslate() {
     }
     m_titles[5]->setToolTip(tr("Signal to quantisation noise: how much louder the values are than their rounding errors. It hides values "
                                "that become 0, so read both."));
+    const int widest = fontMetrics().horizontalAdvance(decibelText(-std::numeric_limits<double>::infinity())) + 2;
+    for (Row& row : m_rows) {  // it is a word or a number
+        row.sqnr->setMinimumWidth(std::max(row.overflow->minimumWidth(), widest));
+    }
     refresh();
 }
 

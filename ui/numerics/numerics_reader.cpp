@@ -145,7 +145,8 @@ void NumericsReader::Worker::growHeat() {
     m_shownHeat = std::make_shared<TensorHeat>(m_heat);
 }
 
-/// The tensor that a person would want to see first: non-finite, else nearest to fp16's limit at the last step.
+/// The tensor that a person would want to see first at the last step: the first non-finite one on the way, else the one nearest to fp16's
+/// limit.
 std::string NumericsReader::Worker::worstTensor() const {
     if (m_heat.isEmpty()) {
         return {};
@@ -155,7 +156,8 @@ std::string NumericsReader::Worker::worstTensor() const {
     for (std::size_t row = 0; row < m_heat.tensors().size(); ++row) {
         const HeatCell* cell = m_heat.cell(row, column);
         const HeatCell* best = worst ? m_heat.cell(*worst, column) : nullptr;
-        const auto rank = [](const HeatCell& c) { return std::pair(c.nonfinite, c.largest.value_or(0) * c.lossScale); };
+        // Where one is bad, those after it are mostly bad for that reason.
+        const auto rank = [](const HeatCell& c) { return c.nonfinite > 0 ? std::pair(1, 0.0) : std::pair(0, c.largest.value_or(0) * c.lossScale); };
         if (cell && (!best || rank(*cell) > rank(*best))) {
             worst = row;
         }

@@ -59,6 +59,13 @@ TEST(RunRecorderTest, WithoutItsFolderItSaysSo) {
               "the run folder " + (folder.path() / "none").string() + " isn't there");
 }
 
+TEST(RunRecorderTest, TensorRecordsOfAStepAreFoundByAnIndex) {
+    const TemporaryFolder folder;
+    recorder_in(folder.path());
+    EXPECT_EQ(OtherConnection(folder.path()).text("SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'tensor_stats'"),
+              "CREATE INDEX tensor_stats_step ON tensor_stats(step)");
+}
+
 TEST(RunRecorderTest, ANewerRecordingIsRefusedWithBothVersions) {
     const TemporaryFolder folder;
     recorder_in(folder.path());

@@ -76,5 +76,7 @@ int main(int argc, char** argv) {
     theme.setChoice(Theme::Choice::Dark);
     page.chooseFormat(NumberFormat::E4m3fn);
     picture(page, folder, QStringLiteral("control-gradients-dark-1024x600"));
+    page.findChild<QTabWidget*>(QStringLiteral("numericsTabs"))->setCurrentIndex(3);
+    picture(page, folder, QStringLiteral("forecast-dark-1024x600"));
     return 0;
 }
