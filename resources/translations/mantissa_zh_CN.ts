@@ -482,6 +482,14 @@
         <translation>上次重放失败：%1</translation>
     </message>
     <message>
+        <source>The last replay was stopped before it had tried a change. Replay the step again.</source>
+        <translation>上次重放在尝试任何改动之前就停止了。请再次重放这一步。</translation>
+    </message>
+    <message>
+        <source>The last replay was stopped: %1 of %2 changes were tried. Replay again to try them all.</source>
+        <translation>上次重放中途停止：%2 处改动中已尝试 %1 处。再次重放即可全部尝试。</translation>
+    </message>
+    <message>
         <source>The kept states were deleted: a replay runs forward from the seed.</source>
         <translation>保留的状态已删除：重放会从种子开始向前运行。</translation>
     </message>
@@ -723,8 +731,8 @@
         <translation>第 %1 步到第 %2 步。</translation>
     </message>
     <message>
-        <source>From step %1.</source>
-        <translation>从第 %1 步开始。</translation>
+        <source>Preparing the run…</source>
+        <translation>正在准备运行…</translation>
     </message>
     <message>
         <source>Apply and continue</source>

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "launch/replay_job.h"
 #include "launch/run_lookup.h"
 #include "record/comparison_record.h"
 #include "record/run_folder.h"
@@ -43,6 +44,15 @@ fs::path controlOf(const fs::path& run) {
         }
     }
     return {};
+}
+
+/// A report says "running" for ever when its process was killed. What was tried until then stands.
+void stopReport(ReplayReport& report) {
+    report.state = "stopped";
+    for (VariantReport& variant : report.variants) {
+        variant.state = variant.state == "running" ? "waiting" : variant.state;
+    }
+    report.best = cheapest_that_holds(report);
 }
 
 std::optional<bool> isFiniteAt(const fs::path& run, std::int64_t step) {
@@ -108,7 +118,10 @@ bool ReplayReader::lookAtIncident() {
 }
 
 bool ReplayReader::lookAtReplay() {
-    if (!isNews(m_folder / "replay.json", m_replaySeen)) {
+    // The lock before the file: a process that ends writes first and lets go then.
+    const bool isWorkedOn = is_replay_running(m_run, m_step);
+    const bool hasChanged = std::exchange(m_isWorkedOn, isWorkedOn) != isWorkedOn;
+    if (!isNews(m_folder / "replay.json", m_replaySeen) && !hasChanged) {
         return false;
     }
     m_snapshot.replay.reset();
@@ -117,6 +130,9 @@ bool ReplayReader::lookAtReplay() {
         auto replay = read_replay(m_folder);
         m_snapshot.replayProblem = replay ? std::string() : describe(replay.error());
         m_snapshot.replay = replay ? std::optional(std::move(*replay)) : std::nullopt;
+        if (m_snapshot.replay && m_snapshot.replay->state == "running" && !isWorkedOn) {
+            stopReport(*m_snapshot.replay);
+        }
     }
     return true;
 }

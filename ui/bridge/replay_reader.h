@@ -26,7 +26,7 @@ struct ReplaySnapshot {
     std::string planJson;  // the run's plan.json
     std::optional<IncidentReport> incident;
     std::string incidentProblem;  // it is there but damaged
-    std::optional<ReplayReport> replay;
+    std::optional<ReplayReport> replay;  // "running" only while some process works on it
     std::string replayProblem;
     std::vector<KeptState> states;  // on the disk now, oldest first
     std::filesystem::path control;  // the comparison's run in mode `no`; empty: there is none
@@ -51,7 +51,7 @@ class ReplayReader {
     const std::int64_t m_step;
     const std::filesystem::path m_folder;
     std::optional<std::filesystem::file_time_type> m_incidentSeen, m_replaySeen;
-    bool m_isFirst = true, m_hasRun = false;
+    bool m_isFirst = true, m_hasRun = false, m_isWorkedOn = false;
     ReplaySnapshot m_snapshot;
 };
 

@@ -87,7 +87,8 @@ ReplayStage stageOf(const ReplaySnapshot& snapshot, Precision mode, bool isRepla
     if (isReplaying || (replay && replay->state == "running")) {
         return ReplayStage::Running;
     }
-    if (!replay || replay->state == "failed") {
+    const bool hasAnswer = replay && replay->state != "failed" && replay->reproduced;
+    if (!hasAnswer) {
         const bool isAlone = mode != Precision::No && snapshot.control.empty() && !snapshot.isControlFinite;
         return isAlone ? ReplayStage::NeedsControl : ReplayStage::Untried;
     }
@@ -166,7 +167,7 @@ void sayUnreadable(ReplayView& view, const ReplaySnapshot& snapshot) {
     view.next = Words::tr("If the folder was moved, open it at its new place (Ctrl+Shift+O).");
 }
 
-QString problemsOf(const ReplaySnapshot& snapshot) {
+QString problemsOf(const ReplaySnapshot& snapshot, ReplayStage stage) {
     QStringList problems;
     if (!snapshot.incidentProblem.empty()) {
         problems << Words::tr("The incident file is damaged: %1. A replay finds the place anew.").arg(text(snapshot.incidentProblem));
@@ -176,6 +177,14 @@ QString problemsOf(const ReplaySnapshot& snapshot) {
     }
     if (snapshot.replay && snapshot.replay->state == "failed") {
         problems << Words::tr("The last replay failed: %1").arg(text(snapshot.replay->problem));
+    }
+    if (stage != ReplayStage::Running && snapshot.replay && snapshot.replay->state == "stopped") {
+        const auto& variants = snapshot.replay->variants;
+        const auto done = std::count_if(variants.begin(), variants.end(), &hasEnded);
+        problems << (done == 0 ? Words::tr("The last replay was stopped before it had tried a change. Replay the step again.")
+                               : Words::tr("The last replay was stopped: %1 of %2 changes were tried. Replay again to try them all.")
+                                     .arg(done)
+                                     .arg(static_cast<qlonglong>(variants.size())));
     }
     return problems.join(QLatin1Char(' '));
 }
@@ -231,12 +240,12 @@ ReplayView replayView(const ReplaySnapshot& snapshot, std::int64_t step, bool is
         }
     }
     say(view, snapshot, step, language);
-    if (const QString problems = problemsOf(snapshot); !problems.isEmpty()) {
-        view.next = problems + (view.stage == ReplayStage::NeedsControl ? QLatin1Char(' ') + view.next : QString());
+    if (const QString problems = problemsOf(snapshot, view.stage); !problems.isEmpty()) {
+        const bool hasMore = view.stage == ReplayStage::NeedsControl || view.stage == ReplayStage::Cured;
+        view.next = hasMore ? problems + QLatin1Char(' ') + view.next : problems;
     }
     if (const VariantReport* best = bestOf(snapshot); best != nullptr && view.stage == ReplayStage::Cured) {
-        const auto state = stateFor(*best, snapshot);
-        view.apply = state && state->step > 0 ? Words::tr("Apply best and continue from step %1").arg(state->step) : Words::tr("Apply best and start again from step 0");
+        view.apply = best->from_step > 0 ? Words::tr("Apply best and continue from step %1").arg(best->from_step) : Words::tr("Apply best and start again from step 0");
     }
     return view;
 }
@@ -263,17 +272,6 @@ const VariantReport* bestOf(const ReplaySnapshot& snapshot) {
     const auto& variants = snapshot.replay->variants;
     const auto found = std::find_if(variants.begin(), variants.end(), [&](const VariantReport& one) { return one.id == snapshot.replay->best; });
     return found == variants.end() ? nullptr : &*found;
-}
-
-std::optional<KeptState> stateFor(const VariantReport& variant, const ReplaySnapshot& snapshot) {
-    std::optional<KeptState> newest;
-    if (variant.id == "scale_1") {
-        return newest;  // a run that goes on takes up the saved scale: another one holds from the seed on only
-    }
-    for (const KeptState& state : snapshot.states) {  // oldest first
-        newest = state.step <= variant.from_step || variant.from_step == 0 ? std::optional(state) : newest;
-    }
-    return newest;
 }
 
 QString replayAsText(const ReplayView& view, const ReplaySnapshot& snapshot, std::int64_t step) {

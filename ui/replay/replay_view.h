@@ -43,8 +43,6 @@ struct ReplayView {
 /// Largest finite value of the producer's format.
 [[nodiscard]] double limitOf(const ReplaySnapshot& snapshot);
 [[nodiscard]] const VariantReport* bestOf(const ReplaySnapshot& snapshot);
-/// The kept state that a run with this change goes on from; empty: from the seed.
-[[nodiscard]] std::optional<KeptState> stateFor(const VariantReport& variant, const ReplaySnapshot& snapshot);
 /// Headline, next step, grid and evidence as lines of text, for the clipboard.
 [[nodiscard]] QString replayAsText(const ReplayView& view, const ReplaySnapshot& snapshot, std::int64_t step);
 

@@ -10,12 +10,12 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "launch/replay_apply.h"
 #include "plan/plan_file.h"
 #include "record/run_folder.h"
 #include "ui/bridge/bundle_file.h"
 #include "ui/live/live_page.h"
 #include "ui/replay/replay_page.h"
-#include "ui/runs/cured_plan.h"
 #include "ui/runs/runs_page.h"
 #include "ui/setup/setup_page.h"
 #include "ui/shell/action_catalog.h"
@@ -104,35 +104,24 @@ void ReplayDesk::askToApply() {
     if (best == nullptr) {
         return;
     }
-    const auto state = stateFor(*best, snapshot);
-    const auto plan = state ? curedPlan(state->folder, *best) : curedPlanFromSeed(m_page->follower()->run(), *best);
-    if (!plan) {
-        Q_EMIT message(text(describe(plan.error())));
-        return;
-    }
-    const QString change = changeText(*best, m_page->view().mode, m_page->follower()->step());
-    const std::int64_t from = state ? state->step : 0, to = plan->plan.training.max_steps.value_or(0);
-    const QString length = to > 0 ? tr("Steps %1 to %2.").arg(from).arg(to) : tr("From step %1.").arg(from);
-    QStringList notes;
-    for (const std::string& note : plan->notes) {
-        notes << text(note);
-    }
-    ask(tr("Apply and continue"), tr("Start a new run with one change: %1?").arg(change),
-        length + QLatin1Char(' ') + tr("It is recorded as a child of this run, which stays as it is.") +
-            (notes.isEmpty() ? QString() : QLatin1Char('\n') + notes.join(QLatin1Char('\n'))),
-        tr("Start the run"), *plan);
-}
-
-void ReplayDesk::ask(const QString& title, const QString& words, const QString& more, const QString& button, const SourcedPlan& plan) {
-    auto* question = new QMessageBox(QMessageBox::NoIcon, title, words, QMessageBox::Cancel, m_window);
+    ReplayReport report = *snapshot.replay;
+    report.run_dir = m_page->follower()->run().string();  // the folder may have been moved since
+    const QString change = changeText(*best, report.mode, report.step);
+    const std::int64_t planned = snapshot.run ? snapshot.run->planned_steps : 0;
+    auto* question = new QMessageBox(QMessageBox::NoIcon, tr("Apply and continue"), tr("Start a new run with one change: %1?").arg(change),
+                                     QMessageBox::Cancel, m_window);
     question->setObjectName(QStringLiteral("applyQuestion"));
-    question->setInformativeText(more);
+    question->setInformativeText(tr("Steps %1 to %2.").arg(best->from_step).arg(planned) + QLatin1Char(' ') +
+                                 tr("It is recorded as a child of this run, which stays as it is."));
     question->setTextFormat(Qt::PlainText);
-    QPushButton* yes = question->addButton(button, QMessageBox::AcceptRole);
+    QPushButton* yes = question->addButton(tr("Start the run"), QMessageBox::AcceptRole);
     yes->setProperty("primary", true);
     question->setDefaultButton(yes);
     question->setAttribute(Qt::WA_DeleteOnClose);
-    connect(yes, &QPushButton::clicked, this, [this, plan] { m_setup.starter().start(JobKind::SingleRun, plan); });
+    connect(yes, &QPushButton::clicked, this, [this, report, id = best->id] {
+        Q_EMIT message(tr("Preparing the run…"));  // where no state is kept at its first step, one is made on the way
+        m_setup.starter().startPrepared(JobKind::SingleRun, [report, id] { return prepare_applied_run(report, id); });
+    });
     question->open();
 }
 

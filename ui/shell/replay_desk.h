@@ -7,10 +7,6 @@
 
 #include "base/result.h"
 
-namespace mantissa {
-struct SourcedPlan;
-}
-
 namespace mantissa::ui {
 
 class ActionCatalog;
@@ -43,7 +39,6 @@ class ReplayDesk : public QObject {
     void askToApply();
     void startControl();
     void askForBundle();
-    void ask(const QString& title, const QString& words, const QString& more, const QString& button, const SourcedPlan& plan);
 
     const ActionCatalog& m_catalog;
     LiveHost& m_live;

@@ -1,9 +1,14 @@
 // Reports that are rewritten, damaged or gone; a replay as a child process; the bundle.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <QProcess>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <fstream>
+#include <memory>
 
 #include "base/files.h"
 #include "record/run_folder.h"
@@ -37,6 +42,16 @@ class ReplayFollowerTest : public QObject {
         return fixture::writeComparison(folder.filePath("runs").toStdString(), options);
     }
 
+    /// Holds the step as a replay does; lets go as one that is killed.
+    struct Worker {
+        explicit Worker(const fs::path& run) : lock(::open((incident_folder(run, fixture::badStep) / "replay.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+            isHeld = ::flock(lock, LOCK_EX) == 0;
+        }
+        ~Worker() { ::close(lock); }
+        const int lock;
+        bool isHeld = false;
+    };
+
   private Q_SLOTS:
     void cleanup() { qunsetenv("MANTISSA_PROGRAM"); }
 
@@ -54,10 +69,31 @@ class ReplayFollowerTest : public QObject {
         QTRY_VERIFY(follower.snapshot().incident.has_value());
         QVERIFY(follower.snapshot().incident->birth == fixture::gateBirth());  // the loss is NaN, which equals nothing
         QVERIFY(follower.snapshot().incident->watched == fixture::gateIncident().watched);
+        const Worker worker(run);
         for (const std::size_t done : {1, 4, 7}) {
             fixture::writeReplay(run, fixture::gateReplay(run, done));
             QTRY_VERIFY(follower.snapshot().replay && follower.snapshot().replay->variants == fixture::gateReplay(run, done).variants);
         }
+    }
+
+    void replayWhoseProcessWasKilledIsStopped() {
+        const QTemporaryDir folder;
+        const auto made = ended(folder);
+        const fs::path run = made.runs[1].path;
+        fixture::writeIncident(run);
+        fixture::writeReplay(run, fixture::gateReplay(run, 5));
+        auto worker = std::make_unique<Worker>(run);
+        QVERIFY(worker->isHeld);
+        ReplayFollower follower(run, fixture::badStep);
+        QTRY_VERIFY(follower.snapshot().replay.has_value());
+        QCOMPARE(follower.snapshot().replay->state, std::string("running"));
+        worker.reset();
+        QTRY_COMPARE(follower.snapshot().replay->state, std::string("stopped"));  // the file is as it was
+        QCOMPARE(follower.snapshot().replay->variants[5].state, std::string("waiting"));
+        QCOMPARE(follower.snapshot().replay->best, std::string("island"));  // was tried, and held
+        QCOMPARE(read_replay(incident_folder(run, fixture::badStep))->state, std::string("running"));
+        worker = std::make_unique<Worker>(run);
+        QTRY_COMPARE(follower.snapshot().replay->state, std::string("running"));
     }
 
     void damagedAndMissingFilesAreSentences() {

@@ -108,6 +108,21 @@ class ReplayWordsTest : public QObject {
         QCOMPARE(running.stage, ReplayStage::Running);
         QCOMPARE(running.done, 3);
         QCOMPARE(running.all, 7);
+        snapshot.replay->state = "stopped";
+        const ReplayView stopped = replayView(snapshot, 65, false, "en");
+        QCOMPARE(stopped.stage, ReplayStage::Uncured);
+        QCOMPARE(stopped.next, QStringLiteral("The last replay was stopped: 3 of 7 changes were tried. Replay again to try them all."));
+        QCOMPARE(replayView(snapshot, 65, true, "en").stage, ReplayStage::Running);
+        snapshot.replay->best = "no";  // one that held
+        const ReplayView held = replayView(snapshot, 65, false, "en");
+        QCOMPARE(held.stage, ReplayStage::Cured);
+        QVERIFY2(held.next.startsWith(stopped.next) && held.next.endsWith("no keeps it finite."), qPrintable(held.next));
+        snapshot.replay->reproduced.reset();
+        snapshot.replay->variants.clear();
+        snapshot.replay->best.clear();
+        const ReplayView early = replayView(snapshot, 65, false, "en");
+        QCOMPARE(early.stage, ReplayStage::Untried);
+        QCOMPARE(early.next, QStringLiteral("The last replay was stopped before it had tried a change. Replay the step again."));
         snapshot.replay = fixture::gateReplay("/runs/one");
         snapshot.states = {{"/runs/one/incidents/step_65/state_50", 50, 1'200'000}, {"/runs/one/incidents/step_65/state_65", 65, 1'200'000}};
         const ReplayView cured = replayView(snapshot, 65, false, "en");
@@ -118,8 +133,6 @@ class ReplayWordsTest : public QObject {
         QCOMPARE(cured.reproduced.text, QStringLiteral("reproduced: same bits ✓"));
         snapshot.replay->best = "half_rate";  // begins at step 50
         QCOMPARE(replayView(snapshot, 65, false, "en").apply, QStringLiteral("Apply best and continue from step 50"));
-        snapshot.replay->best = "scale_1";  // a saved scale would be taken up again
-        QCOMPARE(replayView(snapshot, 65, false, "en").apply, QStringLiteral("Apply best and start again from step 0"));
         snapshot.replay->best.clear();
         QCOMPARE(replayView(snapshot, 65, false, "en").stage, ReplayStage::Uncured);
         snapshot.replay->reproduced = Reproduced::No;

@@ -7,6 +7,10 @@
 #include <QTest>
 
 #include "desk.h"
+#include "launch/run_parent.h"
+#include "plan/plan_file.h"
+#include "record/run_folder.h"
+#include "tests/ui/fixture_checkpoints.h"
 #include "tests/ui/fixture_replay.h"
 #include "tests/ui/fixture_runs.h"
 #include "ui/live/live_page.h"
@@ -50,7 +54,7 @@ class ReplayWaysTest : public QObject {
         QCOMPARE(desk.window->currentPage(), QStringLiteral("live"));
         desk.window->catalog().action("view.language")->trigger();
         desk.window->catalog().action("run.replay")->trigger();
-        QTRY_COMPARE(desk.window->findChild<QPushButton*>("applyBest")->text(), QStringLiteral("应用最佳改动，从第 0 步重新开始"));
+        QTRY_COMPARE(desk.window->findChild<QPushButton*>("applyBest")->text(), QStringLiteral("应用最佳改动，从第 65 步继续"));
         desk.window->catalog().action("view.language")->trigger();
     }
 
@@ -108,6 +112,51 @@ class ReplayWaysTest : public QObject {
         QVERIFY2(question->text().contains("gate.mul in fp32"), qPrintable(question->text()));
         QVERIFY2(question->informativeText().contains("0") && question->informativeText().contains("300"), qPrintable(question->informativeText()));
         question->reject();
+    }
+
+    void appliedRunIsAChildThatGoesOnFromTheKeptState() {
+        const QTemporaryDir folder;
+        const auto made = ended(folder);
+        const std::filesystem::path run = made.runs[1].path;
+        const auto plan = read_plan_file(RunFolder{run}.plan());
+        QVERIFY(plan.ok());
+        const auto saved = fixture::writeCheckpoint(run, {fixture::badStep, Precision::Fp16, 16384, plan->plan});
+        const auto state = incident_folder(run, fixture::badStep) / "state_65";
+        std::filesystem::rename(saved, state);
+        qputenv("MANTISSA_PROGRAM", "/bin/true");  // no supervisor: what was prepared for it is looked at
+        Desk desk(folder);
+        QVERIFY(desk.window->replayDesk().open(made.folder).ok());
+        auto* apply = desk.window->findChild<QPushButton*>("applyBest");
+        QTRY_VERIFY(apply->isVisible());
+        QCOMPARE(apply->text(), QStringLiteral("Apply best and continue from step 65"));
+        QSignalSpy failed(&desk.window->setupPage().starter(), &JobStarter::failed);
+        apply->click();
+        auto* question = desk.window->findChild<QMessageBox*>("applyQuestion");
+        QVERIFY(question != nullptr);
+        question->defaultButton()->click();
+        QTRY_COMPARE(failed.count(), 1);
+        const QString said = failed.first().first().toString();
+        QVERIFY2(said.contains("gave no sign of life"), qPrintable(said));
+        std::filesystem::path child;
+        std::optional<RunParent> parent;
+        for (const auto& entry : std::filesystem::directory_iterator(run.parent_path())) {
+            if (auto found = read_parent(entry.path())) {
+                child = entry.path();
+                parent = std::move(found);
+            }
+        }
+        QVERIFY(parent.has_value());
+        QCOMPARE(parent->run, run);
+        QCOMPARE(parent->purpose, std::string("fix"));
+        QCOMPARE(parent->step, fixture::badStep);
+        QCOMPARE(parent->change, std::string("island gate.mul"));
+        const auto changed = read_plan_file(RunFolder{child}.plan());
+        QVERIFY(changed.ok());
+        QCOMPARE(changed->plan.fp32_islands, std::vector<std::string>{"gate.mul"});
+        QCOMPARE(changed->plan.mixed_precision, Precision::Fp16);
+        QCOMPARE(changed->plan.checkpoint.resume_from, state.string());
+        QCOMPARE(changed->plan.training.max_steps, plan->plan.training.max_steps);
+        qunsetenv("MANTISSA_PROGRAM");
     }
 };
 

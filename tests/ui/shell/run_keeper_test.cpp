@@ -14,6 +14,7 @@
 #include "ui/live/live_page.h"
 #include "ui/runs/continue_dialog.h"
 #include "ui/runs/runs_page.h"
+#include "ui/shell/screenshot.h"
 
 namespace mantissa::ui {
 
@@ -21,6 +22,8 @@ class RunKeeperTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    void initTestCase() { loadResources(); }  // plurals are in the program's own translations
+
     void weightsAreSavedOrTheReasonIsSaid() {
         const QTemporaryDir folder;
         Desk desk(folder);
