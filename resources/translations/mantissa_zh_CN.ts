@@ -3928,6 +3928,10 @@ Start a comparison on the page Set up.</source>
         <translation>记录张量的那一步多用 %1。</translation>
     </message>
     <message>
+        <source>The recording had grown enough at step %1: from there a record every %2 steps.</source>
+        <translation>第 %1 步时记录已足够大：此后每 %2 步记录一次。</translation>
+    </message>
+    <message>
         <source>This run is over: its level is as it was recorded.</source>
         <translation>该运行已结束：级别为记录时的级别。</translation>
     </message>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/numbers.h"
 #include "record/meta_keys.h"
 #include "record/run_folder.h"
 
@@ -63,13 +64,22 @@ bool RunNumbers::advance() {
     if (rows && isNews) {
         take(*rows);
         if (auto meta = m_reader->meta(); meta) {
-            m_facts.meta = std::move(*meta);
-            if (const auto mode = m_facts.meta.find(meta::mode); mode != m_facts.meta.end()) {
-                m_facts.mode = parse_precision(mode->second).value_or(m_facts.mode);
-            }
+            takeMeta(std::move(*meta));
         }
     }
     return isNews;
+}
+
+void RunNumbers::takeMeta(std::map<std::string, std::string> values) {
+    const auto level = values.find(meta::watch_level), before = m_facts.meta.find(meta::watch_level);
+    if (level != values.end() && before != m_facts.meta.end() && level->second != before->second) {
+        m_facts.watchedStepsBefore = parse_double(values[meta::watch_steps]).value_or(0);
+        m_facts.watchedNsBefore = parse_double(values[meta::watch_ns]).value_or(0);
+    }
+    m_facts.meta = std::move(values);
+    if (const auto mode = m_facts.meta.find(meta::mode); mode != m_facts.meta.end()) {
+        m_facts.mode = parse_precision(mode->second).value_or(m_facts.mode);
+    }
 }
 
 void RunNumbers::take(const RunRows& rows) {

@@ -23,6 +23,8 @@ struct RunFacts {
     RunState state = RunState::Queued;
     std::string problem;                      // why it can't be read
     std::map<std::string, std::string> meta;  // record/meta_keys.h
+    /// meta::watch_steps and watch_ns when the level that it is watched at now was first seen: what they have grown by is this level's.
+    double watchedStepsBefore = 0, watchedNsBefore = 0;
     std::string planJson;
     std::int64_t steps = 0;                    // attempts recorded
     std::optional<double> lossScale;           // of the last attempt
@@ -50,6 +52,7 @@ class RunNumbers {
 
   private:
     void take(const RunRows& rows);
+    void takeMeta(std::map<std::string, std::string> values);
 
     RunFacts m_facts;
     std::unique_ptr<RunReader> m_reader;

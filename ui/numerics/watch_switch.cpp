@@ -2,6 +2,9 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 
 #include "base/numbers.h"
@@ -18,6 +21,15 @@ std::optional<double> numberOf(const RunFacts& run, const char* key) {
     return found == run.meta.end() ? std::nullopt : parse_double(found->second);
 }
 
+/// What looking at a step takes on average, at the present level.
+std::optional<double> watchNsOf(const RunFacts& run) {
+    const auto ns = numberOf(run, meta::watch_ns), steps = numberOf(run, meta::watch_steps);
+    if (!ns || !steps || *steps - run.watchedStepsBefore < 1) {
+        return std::nullopt;
+    }
+    return (*ns - run.watchedNsBefore) / (*steps - run.watchedStepsBefore);
+}
+
 }  // namespace
 
 std::optional<int> watchLevelOf(const RunFacts& run) {
@@ -29,24 +41,31 @@ std::optional<int> watchLevelOf(const RunFacts& run) {
 }
 
 QString watchCostOf(const RunFacts& run) {
-    const auto ns = numberOf(run, meta::watch_ns), steps = numberOf(run, meta::watch_steps);
-    if (!ns || !steps || *steps < 1 || !run.stepNs || *run.stepNs < 1) {
+    const auto perStep = watchNsOf(run);
+    if (!perStep || !run.stepNs || *run.stepNs < 1) {
         return {};
     }
-    const double perStep = *ns / *steps;
-    return WatchSwitch::tr("costs %1").arg(shareText(perStep / static_cast<double>(*run.stepNs)));
+    return WatchSwitch::tr("costs %1").arg(shareText(*perStep / static_cast<double>(*run.stepNs)));
 }
 
 QString watchCostDetails(const RunFacts& run) {
-    const auto ns = numberOf(run, meta::watch_ns), steps = numberOf(run, meta::watch_steps);
+    const auto perStep = watchNsOf(run);
     const auto recordNs = numberOf(run, meta::watch_record_ns), recordSteps = numberOf(run, meta::watch_record_steps);
-    if (!ns || !steps || *steps < 1) {
+    if (!perStep) {
         return {};
     }
     const auto time = [](double value) { return QString::fromStdString(readable_duration_ns(static_cast<std::int64_t>(value))); };
-    QString text = WatchSwitch::tr("Measured: %1 a step on average.").arg(time(*ns / *steps));
+    QString text = WatchSwitch::tr("Measured: %1 a step on average.").arg(time(*perStep));
     if (recordNs && recordSteps && *recordSteps > 0) {
         text += QLatin1Char(' ') + WatchSwitch::tr("A step with tensor records takes %1 more.").arg(time(*recordNs / *recordSteps));
+    }
+    const auto list = run.meta.find(meta::watch_thinned);
+    const QJsonArray thinned = list == run.meta.end() ? QJsonArray() : QJsonDocument::fromJson(QByteArray::fromStdString(list->second)).array();
+    if (!thinned.isEmpty()) {
+        const QJsonObject last = thinned.last().toObject();
+        text += QLatin1Char(' ') + WatchSwitch::tr("The recording had grown enough at step %1: from there a record every %2 steps.")
+                                       .arg(last.value(QLatin1String("step")).toInteger())
+                                       .arg(last.value(QLatin1String("every")).toInteger());
     }
     return text;
 }

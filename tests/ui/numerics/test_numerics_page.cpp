@@ -228,6 +228,29 @@ class NumericsPageTest : public QObject {
         QVERIFY(!ended.page.findChild<ChoiceRow*>("watchLevels")->isEnabled());
     }
 
+    void costIsThatOfThePresentLevel() {
+        Shown shown;
+        QVERIFY(shown.waitForPick("gate.mul"));
+        auto recorder = RunRecorder::open(shown.made.runs[0].path);
+        QVERIFY(recorder.ok());
+        const auto tell = [&](std::int64_t step, const char* steps, const char* ns) {
+            (*recorder)->meta("watch_level", "2");
+            (*recorder)->meta("watch_steps", steps);
+            (*recorder)->meta("watch_ns", ns);
+            (*recorder)->tensor_stat(fixture::tensorRow(step, "inlet", TensorRole::Output, "float32", std::vector<float>{1.0F}));
+            return (*recorder)->flush().ok();
+        };
+        const auto* cost = shown.page.findChild<QLabel*>("watchCost");
+        QVERIFY(tell(260, "250", "25000000"));
+        QTRY_COMPARE_WITH_TIMEOUT(shown.page.findChild<ChoiceRow*>("watchLevels")->current(), 2, patience);
+        QVERIFY2(!cost->isVisible(), qPrintable(cost->text()));  // no step measured at it yet
+        (*recorder)->meta("watch_thinned", R"([{"step": 262, "every": 2}])");
+        QVERIFY(tell(262, "260", "35000000"));  // 10 steps of 1 ms
+        QTRY_VERIFY2_WITH_TIMEOUT(cost->toolTip().contains("1.00 ms") || cost->toolTip().contains("1 ms"), qPrintable(cost->toolTip()), patience);
+        QVERIFY2(cost->text().startsWith("costs 19."), qPrintable(cost->text()));
+        QVERIFY2(cost->toolTip().contains("step 262: from there a record every 2 steps"), qPrintable(cost->toolTip()));
+    }
+
     void growsWhileTheRunGoesOn() {
         Shown shown;
         QVERIFY(shown.waitForPick("gate.mul"));
