@@ -2030,6 +2030,10 @@
 <context>
     <name>mantissa::ui::MainWindow</name>
     <message>
+        <source>Numerics</source>
+        <translation>数值</translation>
+    </message>
+    <message>
         <source>Runs</source>
         <translation>运行记录</translation>
     </message>

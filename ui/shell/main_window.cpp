@@ -193,6 +193,8 @@ void MainWindow::refreshTitle() {
         m_frame->bar().setTitle(m_live->title(), m_live->subtitle());
     } else if (m_page == QLatin1String("replay")) {
         m_frame->bar().setTitle(m_replay->title(), m_replay->subtitle());
+    } else if (m_page == QLatin1String("numerics")) {
+        m_frame->bar().setTitle(tr("Numerics"), QString());
     } else if (m_page == QLatin1String("runs")) {
         m_frame->bar().setTitle(tr("Runs"), m_runs->folderText());
     } else {

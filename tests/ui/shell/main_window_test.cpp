@@ -102,6 +102,22 @@ class MainWindowTest : public QObject {
         QCOMPARE(again.window->size(), QSize(1100, 700));
     }
 
+    void endsOnEveryPageAndBeginsThere() {
+        for (const char* page : {"setup", "live", "numerics", "runs"}) {
+            const QTemporaryDir folder;
+            {
+                Desk desk(folder);
+                desk.window->showPage(page);
+                desk.window->close();
+            }
+            Desk again(folder);
+            QCOMPARE(again.window->currentPage(), QString::fromLatin1(page));
+            if (again.window->currentPage() == QLatin1String("numerics")) {
+                QVERIFY2(again.window->windowTitle().startsWith("Numerics"), qPrintable(again.window->windowTitle()));
+            }
+        }
+    }
+
     void strangeSettingsFallBack() {
         const QTemporaryDir folder;
         {
