@@ -1813,6 +1813,22 @@
         <source>verdicts (%1)</source>
         <translation>判断（%1）</translation>
     </message>
+    <message>
+        <source>Alarms</source>
+        <translation>警报</translation>
+    </message>
+    <message>
+        <source>alarms</source>
+        <translation>警报</translation>
+    </message>
+    <message>
+        <source>alarms (%1)</source>
+        <translation>警报（%1）</translation>
+    </message>
+    <message>
+        <source>No alarm has fired.</source>
+        <translation>没有触发任何警报。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::LiveWords</name>

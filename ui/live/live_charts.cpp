@@ -76,8 +76,12 @@ void LiveCharts::setRuns(const std::vector<ChartRun>& runs, const ComparisonFoll
             headroom.push_back({run.mode(), &run.headroom().series(), nullptr, &run.state()});
         }
     }
+    std::vector<ChartRun> plain = runs;
+    for (ChartRun& run : plain) {
+        run.notes = nullptr;  // the same marks on every small chart would say nothing more
+    }
     for (ChartCard* card : m_all) {
-        card->setRuns(card == m_headroom ? headroom : runs);
+        card->setRuns(card == m_headroom ? headroom : plain);
     }
 }
 

@@ -73,6 +73,7 @@ void LivePage::connectParts() {
     connect(&m_theme, &Theme::changed, this, [this] {
         if (m_follower) {
             refreshVerdicts();
+            refreshAlarms();
         }
     });
 }
@@ -122,6 +123,7 @@ void LivePage::build() {
     m_loss->setMinimumHeight(lossMinimumHeight);
     m_folds = new FoldRow(content);
     m_verdicts = new QLabel(content);
+    m_alarmList = new QLabel(content);
     column->addWidget(m_headlineBar);
     column->addWidget(m_origin);
     column->addWidget(m_strips);
@@ -149,13 +151,18 @@ void LivePage::build() {
 
 void LivePage::buildFolds() {
     m_charts->addFolds(*m_folds);
-    m_verdicts->setWordWrap(true);
-    m_verdicts->setTextFormat(Qt::RichText);
-    m_verdicts->setMargin(10);
+    for (QLabel* label : {m_verdicts, m_alarmList}) {
+        label->setWordWrap(true);
+        label->setTextFormat(Qt::RichText);
+        label->setMargin(10);
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    }
     m_verdicts->setObjectName(QStringLiteral("verdicts"));
-    m_verdicts->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_verdicts->setAccessibleName(tr("Verdicts"));
     m_folds->addFold(tr("verdicts"), m_verdicts);
+    m_alarmList->setObjectName(QStringLiteral("alarms"));
+    m_alarmList->setAccessibleName(tr("Alarms"));
+    m_folds->addFold(tr("alarms"), m_alarmList);
 }
 
 void LivePage::showFolder(const std::filesystem::path& folder) {
@@ -181,6 +188,7 @@ void LivePage::showNothing() {
     m_origin->hide();
     m_loss->setRuns({});
     m_charts->setRuns({}, nullptr);
+    m_alarms.clear();
     m_before.clear();
     m_bad.clear();
     m_headlineBar->setQuestion({});
@@ -192,7 +200,7 @@ void LivePage::setLanguage(const std::string& language) {
     m_language = language;
     if (m_follower) {
         m_follower->setLanguage(language);
-        refreshHeadline();
+        refresh();
     }
 }
 
@@ -224,8 +232,11 @@ void LivePage::restoreZoom() {
 void LivePage::setRuns() {
     m_runs.clear();
     bool hasControl = false;
-    for (const auto& run : m_follower->runs()) {
-        m_runs.push_back({run->mode(), &run->series(), &run->evaluations(), &run->state()});
+    (void)m_alarms.update(*m_follower, m_language);
+    refreshAlarms();
+    for (std::size_t i = 0; i < m_follower->runs().size(); ++i) {
+        const auto& run = m_follower->runs()[i];
+        m_runs.push_back({run->mode(), &run->series(), &run->evaluations(), &run->state(), false, m_alarms.notes(i)});
         hasControl = hasControl || run->mode() == Precision::No;
     }
     m_loss->setHasControl(hasControl && m_runs.size() > 1);
@@ -247,7 +258,8 @@ void LivePage::refresh() {
     std::int64_t planned = 0;
     const std::size_t own = m_follower->runs().size();
     const bool isNewBefore = m_before.update(*m_follower);
-    bool isSame = !isNewBefore && m_runs.size() == own + m_before.count();
+    const bool isNewAlarm = m_alarms.update(*m_follower, m_language);
+    bool isSame = !isNewBefore && !isNewAlarm && m_runs.size() == own + m_before.count();
     for (std::size_t i = 0; i < m_follower->runs().size(); ++i) {
         const RunFollower& run = *m_follower->runs()[i];
         isSame = isSame && m_runs[i].mode == run.mode();  // a single run's mode is known once its recording is read
@@ -324,6 +336,12 @@ void LivePage::refreshVerdicts() {
     m_folds->renameFold(m_verdicts, tr("verdicts (%1)").arg(verdicts.size()));
     const FairnessNote note = fairnessOf(*m_follower, m_theme.colours());
     m_folds->setNote(note.html, note.details);
+}
+
+void LivePage::refreshAlarms() {
+    const int count = m_alarms.count();
+    m_alarmList->setText(count > 0 ? m_alarms.html(*m_follower, m_theme.colours()) : tr("No alarm has fired."));
+    m_folds->renameFold(m_alarmList, tr("alarms (%1)").arg(count));
 }
 
 void LivePage::refreshHeadline() {

@@ -14,6 +14,7 @@
 #include "ui/charts/plot_options.h"
 #include "ui/charts/step_range.h"
 #include "ui/live/bad_step.h"
+#include "ui/live/live_alarms.h"
 #include "ui/live/live_words.h"
 #include "ui/live/runs_before.h"
 
@@ -100,6 +101,7 @@ class LivePage : public QWidget {
     [[nodiscard]] PrecisionAnswer answerOf(std::size_t row);
     void refreshHeadline();
     void refreshVerdicts();
+    void refreshAlarms();
     void setXKind(XKind kind);
 
     Theme& m_theme;
@@ -108,6 +110,7 @@ class LivePage : public QWidget {
     std::string m_language = "en";
     std::unique_ptr<ComparisonFollower> m_follower;
     RunsBefore m_before;
+    LiveAlarms m_alarms;
     std::vector<ChartRun> m_runs;
     std::optional<LiveView> m_pendingView;
     std::vector<std::optional<BadStep>> m_bad;  // a row each, as the strips
@@ -123,7 +126,7 @@ class LivePage : public QWidget {
     LossPanel* m_loss;
     LiveCharts* m_charts;
     FoldRow* m_folds;
-    QLabel* m_verdicts;
+    QLabel *m_verdicts, *m_alarmList;
 };
 
 }  // namespace mantissa::ui

@@ -96,8 +96,9 @@ QString operandsText(const OpReading& op) {
     for (const TensorReading& operand : op.operands) {
         parts << readingText(operand);
     }
-    for (const double scalar : op.scalars) {
-        parts << numberText(scalar);
+    // Beside two tensors the numbers are the op's own factors (addmm's 1 and 1), which grow nothing.
+    for (std::size_t i = 0; op.operands.size() < 2 && i < op.scalars.size(); ++i) {
+        parts << numberText(op.scalars[i]);
     }
     return parts.join(QStringLiteral(" · "));
 }

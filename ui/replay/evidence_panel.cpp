@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QStackedWidget>
 #include <QTableView>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -104,7 +105,7 @@ QFrame* EvidencePanel::buildStep() {
     m_opsTable->setItemDelegate(new ReplayDelegate(m_theme, m_opsTable));
     QHeaderView* header = m_opsTable->horizontalHeader();
     header->setSectionResizeMode(QHeaderView::ResizeToContents);
-    header->setStretchLastSection(true);
+    header->setSectionResizeMode(StepOpsModel::Op, QHeaderView::Stretch);  // its name may end in an ellipsis, the numbers may not
     header->setMinimumSectionSize(60);
     m_further = new QLabel(m_stepCard);
     m_further->setProperty("muted", true);
@@ -128,12 +129,23 @@ void EvidencePanel::setSnapshot(const ReplaySnapshot& snapshot, std::int64_t ste
     const int before = m_ops->birthRow();
     m_ops->setSnapshot(snapshot);
     if (m_ops->birthRow() >= 0 && m_ops->birthRow() != before) {
-        m_opsTable->scrollTo(m_ops->index(m_ops->birthRow(), 0), QAbstractItemView::PositionAtCenter);
+        QTimer::singleShot(0, this, &EvidencePanel::scrollToBirth);  // once the layout has given the table its height
     }
     m_stepCard->setVisible(m_ops->rowCount() > 0);
     // No taller than its rows: what is downstream is told right below them.
     m_opsTable->setMaximumHeight(m_opsTable->horizontalHeader()->sizeHint().height() + m_ops->rowCount() * rowHeight + 4);
     refreshWords();
+}
+
+void EvidencePanel::scrollToBirth() {
+    if (m_ops->birthRow() >= 0) {
+        m_opsTable->scrollTo(m_ops->index(m_ops->birthRow(), 0), QAbstractItemView::PositionAtCenter);
+    }
+}
+
+void EvidencePanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    QTimer::singleShot(0, this, &EvidencePanel::scrollToBirth);
 }
 
 void EvidencePanel::showTable(bool show) {

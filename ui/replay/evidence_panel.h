@@ -25,11 +25,15 @@ class EvidencePanel : public QWidget {
     [[nodiscard]] StepOpsModel& ops() { return *m_ops; }
     void showTable(bool show);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     QFrame* buildGrown();
     QFrame* buildStep();
     void retranslate();
     void refreshWords();
+    void scrollToBirth();
 
     const Theme& m_theme;
     GrownValues m_values;

@@ -26,6 +26,7 @@ class TestLiveChecks : public QObject {
     void aModeThatNeverRanIsNotOn();
     void aContinuedRunShowsWhatCameBefore();
     void eachModeHasItsMenu();
+    void alarmsAreMarkedAndTold();
 };
 
 void TestLiveChecks::fourChecksOpen() {
@@ -163,6 +164,43 @@ void TestLiveChecks::eachModeHasItsMenu() {
     QVERIFY(button->isVisible());
     QVERIFY(!button->isEnabled());  // nobody listens to this made-up recording
     QVERIFY(!button->toolTip().isEmpty());
+}
+
+void TestLiveChecks::alarmsAreMarkedAndTold() {
+    Page p;
+    fixture::Options options = over();
+    options.fp16NanAt = 144;
+    const fixture::Comparison made = p.show(options);
+    QTRY_COMPARE_WITH_TIMEOUT(p.page.lossPanel().chart().runs().size(), std::size_t{3}, patience);
+    QVERIFY(p.has(QStringLiteral("alarms (0)")));
+    auto* list = p.page.findChild<QLabel*>(QStringLiteral("alarms"));
+    QCOMPARE(list->text(), QStringLiteral("No alarm has fired."));
+    const auto notesOf = [&p](std::size_t run) { return p.page.lossPanel().chart().runs().at(run).notes; };
+    QVERIFY(notesOf(1) == nullptr);
+    {
+        const auto recorder = RunRecorder::open(made.runs.at(1).path);
+        QVERIFY(recorder.ok());
+        (*recorder)->alarm({40, "headroom", "warning", "gate.mul", 0.75, 2, "mark"});
+        (*recorder)->alarm({144, "headroom", "error", "gate.mul", -std::numeric_limits<double>::infinity(), 2, "mark"});
+        QVERIFY((*recorder)->flush().ok());
+    }
+    p.page.showComparison(made.folder);
+    QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("alarms (2)")), patience);
+    QVERIFY(notesOf(0) == nullptr && notesOf(2) == nullptr);
+    const std::vector<ChartNote>* marks = notesOf(1);
+    QVERIFY(marks != nullptr);
+    QCOMPARE(marks->size(), std::size_t{2});
+    QCOMPARE(marks->at(0).step, std::int64_t{40});
+    QVERIFY(!marks->at(0).isError && marks->at(1).isError);
+    QVERIFY2(marks->at(0).text.startsWith("At step 40 the largest output of gate.mul was 0.75 bits below the end of its format (alarm below 2"),
+             qPrintable(marks->at(0).text));
+    QVERIFY2(marks->at(1).text.startsWith("At step 144 gate.mul held Inf"), qPrintable(marks->at(1).text));
+    const QString told = list->text();
+    QVERIFY2(told.contains("fp16") && told.indexOf("At step 144") < told.indexOf("At step 40"), qPrintable(told));  // newest first
+    QVERIFY(told.contains("fp32_islands"));
+    p.page.setLanguage("zh");
+    QTRY_VERIFY(notesOf(1) != nullptr && !notesOf(1)->at(0).text.startsWith("At step"));
+    p.page.showNothing();
 }
 
 QTEST_MAIN(TestLiveChecks)
