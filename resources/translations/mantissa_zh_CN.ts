@@ -3902,6 +3902,10 @@ Start a comparison on the page Set up.</source>
         <translation>损失缩放只作用于梯度，此处为 1。</translation>
     </message>
     <message>
+        <source>Grey: as recorded; in colour: times the loss scale.</source>
+        <translation>灰色：记录的值；彩色：乘以损失缩放后的值。</translation>
+    </message>
+    <message>
         <source>Tensor</source>
         <translation>张量</translation>
     </message>

@@ -142,6 +142,9 @@ QString TensorPanel::note() const {
     } else if (row.role != TensorRole::Gradient) {
         parts << tr("A loss scale acts on gradients only; it is 1 here.");
     }
+    if (m_pick->input && row.role == TensorRole::Gradient) {
+        parts << tr("Grey: as recorded; in colour: times the loss scale.");
+    }
     return parts.join(QLatin1Char(' '));
 }
 
