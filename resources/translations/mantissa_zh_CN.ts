@@ -3847,6 +3847,10 @@ Start a comparison on the page Set up.</source>
         <translation>请设置 observe.local_error_every，例如 50：此后每 50 步会用 fp32 与该模式各算一遍同一批数据，从而把此处的舍入与自第 0 步以来的漂移区分开。</translation>
     </message>
     <message>
+        <source>This run computes in fp32 already, so it has no rounding error against it. Choose another mode above.</source>
+        <translation>该运行本来就以 fp32 计算，因此没有相对 fp32 的舍入误差。请在上方选择其他模式。</translation>
+    </message>
+    <message>
         <source>%1 hasn't measured its local error. %2</source>
         <translation>%1 没有测量局部误差。%2</translation>
     </message>

@@ -13,7 +13,7 @@
 namespace mantissa::ui {
 namespace {
 
-constexpr int shortestRow = 17, tallestRow = 46;
+constexpr int shortestRow = 17, tallestRow = 64;
 
 QString stepsText(const HeatColumn& column) {
     return column.first == column.last ? HeatMap::tr("step %1").arg(column.first)

@@ -99,6 +99,9 @@ QString emptyUpdatesText(const RunFacts* run) {
 }
 
 QString emptyLocalErrorsText(const RunFacts* run) {
+    if (run && run->mode == Precision::No) {
+        return Texts::tr("This run computes in fp32 already, so it has no rounding error against it. Choose another mode above.");
+    }
     const QString way = Texts::tr("Set observe.local_error_every, for example to 50: every 50 steps the same batch is then computed in fp32 beside "
                                   "the run's mode, so that rounding here is told apart from drift since step 0.");
     return run ? Texts::tr("%1 hasn't measured its local error. %2").arg(modeOf(*run), way) : way;

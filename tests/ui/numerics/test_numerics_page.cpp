@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QStackedWidget>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTest>
@@ -142,6 +143,15 @@ class NumericsPageTest : public QObject {
         QCOMPARE(first.data().toString(), QStringLiteral("gate.a"));
         Q_EMIT heat.activated(first);
         QVERIFY(shown.waitForPick("gate.a"));
+    }
+
+    void localErrorIsOnlyAskedOfOtherModes() {
+        Shown shown;
+        QVERIFY(shown.waitForPick("gate.mul"));
+        const auto sentence = [&] { return qobject_cast<QStackedWidget*>(shown.table("localErrorTable").parentWidget()->parentWidget())->widget(0); };
+        QVERIFY(qobject_cast<QLabel*>(sentence())->text().contains("fp32 already"));
+        shown.page.chooseRun(1);
+        QTRY_VERIFY_WITH_TIMEOUT(qobject_cast<QLabel*>(sentence())->text().contains("observe.local_error_every"), patience);
     }
 
     void opsShowThatAModeIsOn() {
