@@ -106,7 +106,7 @@ QFrame* EvidencePanel::buildStep() {
     QHeaderView* header = m_opsTable->horizontalHeader();
     header->setSectionResizeMode(QHeaderView::ResizeToContents);
     header->setSectionResizeMode(StepOpsModel::Op, QHeaderView::Stretch);  // its name may end in an ellipsis, the numbers may not
-    header->setMinimumSectionSize(60);
+    header->setMinimumSectionSize(44);
     m_further = new QLabel(m_stepCard);
     m_further->setProperty("muted", true);
     m_further->setObjectName(QStringLiteral("furtherTensors"));

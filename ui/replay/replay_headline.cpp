@@ -106,6 +106,7 @@ void ReplayHeadline::makeMain(QPushButton* main) {
 void ReplayHeadline::refresh() {
     const ReplayStage stage = m_view.stage;
     const bool isRunning = stage == ReplayStage::Running, isThere = stage != ReplayStage::Reading && stage != ReplayStage::Unreadable;
+    const bool wasStartedHere = isRunning && m_isOurs && (m_replay->hasFocus() || m_whatIf->hasFocus());
     m_sentence->setText(stage == ReplayStage::Reading ? tr("Reading the step…") : m_view.headline);
     m_next->setText(m_problem.isEmpty() || isRunning ? m_view.next : m_problem);
     m_next->setVisible(!m_next->text().isEmpty());
@@ -115,6 +116,11 @@ void ReplayHeadline::refresh() {
     m_apply->setVisible(stage == ReplayStage::Cured);
     m_control->setVisible(stage == ReplayStage::NeedsControl);
     const bool isFirst = stage == ReplayStage::Untried || stage == ReplayStage::NeedsControl;
+    m_cancel->setVisible(isRunning && m_isOurs);
+    m_cancel->setEnabled(!m_isCancelling);
+    if (wasStartedHere) {
+        m_cancel->setFocus();  // the button that was pressed goes away
+    }
     m_replay->setText(isFirst ? tr("Replay this step") : tr("Replay again"));
     m_replay->setVisible(isThere && !isRunning);
     m_whatIf->setVisible(isThere && !isRunning);
@@ -125,8 +131,6 @@ void ReplayHeadline::refresh() {
     m_progress->setValue(m_view.done);
     m_progressText->setVisible(isRunning);
     m_progressText->setText(m_view.all == 0 ? tr("doing the step again…") : tr("%1 of %2 changes tried").arg(m_view.done).arg(m_view.all));
-    m_cancel->setVisible(isRunning && m_isOurs);
-    m_cancel->setEnabled(!m_isCancelling);
     m_cancel->setText(m_isCancelling ? tr("Stopping…") : tr("Cancel"));
     makeMain(stage == ReplayStage::Cured ? m_apply : (stage == ReplayStage::NeedsControl ? m_control : (stage == ReplayStage::Untried ? m_replay : nullptr)));
 }
