@@ -1,6 +1,9 @@
 // No false alarm: healthy runs of every healthy preset, in every mode and with several seeds, give no verdict and no alarm above a note.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "program.h"
 #include "record/run_reader.h"
 
@@ -50,7 +53,12 @@ INSTANTIATE_TEST_SUITE_P(All, HealthyRuns,
                          testing::Values(Comparison{"digits-mlp", "3", "150"}, Comparison{"digits-mlp", "11", "150"},
                                          Comparison{"digits-cnn", "3", "60"}, Comparison{"digits-cnn", "12", "60"},
                                          Comparison{"article-1", "1", "60"}, Comparison{"article-2", "1", "60"},
-                                         Comparison{"article-2", "5", "60"}));
+                                         Comparison{"article-2", "5", "60"}),
+                         [](const auto& one) {
+                             std::string name = std::string(one.param.preset) + "_seed_" + one.param.seed;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
 
 }  // namespace
 }  // namespace mantissa::system_test
