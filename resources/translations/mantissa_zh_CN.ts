@@ -450,7 +450,7 @@
         <translation>已尝试的改动都不能使它保持有限。请检查该处的数据和公式，或自定一种改动。</translation>
     </message>
     <message>
-        <source>%1 keeps it finite.</source>
+        <source>It stays finite with %1.</source>
         <translation>%1 可使它保持有限。</translation>
     </message>
     <message>

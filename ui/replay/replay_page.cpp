@@ -31,8 +31,8 @@ ReplayPage::ReplayPage(const Theme& theme, QWidget* parent)
     auto* halves = new QHBoxLayout(m_body);
     halves->setContentsMargins(0, 0, 0, 0);
     halves->setSpacing(8);
-    halves->addWidget(buildGrid(), 47);
-    halves->addWidget(m_evidence, 53);
+    halves->addWidget(buildGrid(), 44);
+    halves->addWidget(m_evidence, 56);
     // A scroll area, as on Live: the sentences wrap, and the stack of pages would give every page the height that they would like.
     auto* content = new QWidget(this);
     content->setProperty("page", true);

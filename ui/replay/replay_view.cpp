@@ -121,7 +121,7 @@ void sayWithoutVerdict(ReplayView& view, const ReplaySnapshot& snapshot, std::in
         case ReplayStage::Uncured:
             view.next = Words::tr("None of the changes that were tried keeps it finite. Look at the data and the formula at that place, or try one of your own.");
             return;
-        case ReplayStage::Cured: view.next = Words::tr("%1 keeps it finite.").arg(changeText(*bestOf(snapshot), view.mode, step)); return;
+        case ReplayStage::Cured: view.next = Words::tr("It stays finite with %1.").arg(changeText(*bestOf(snapshot), view.mode, step)); return;
         default: return;
     }
 }

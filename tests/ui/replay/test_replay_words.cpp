@@ -116,7 +116,7 @@ class ReplayWordsTest : public QObject {
         snapshot.replay->best = "no";  // one that held
         const ReplayView held = replayView(snapshot, 65, false, "en");
         QCOMPARE(held.stage, ReplayStage::Cured);
-        QVERIFY2(held.next.startsWith(stopped.next) && held.next.endsWith("no keeps it finite."), qPrintable(held.next));
+        QVERIFY2(held.next.startsWith(stopped.next) && held.next.endsWith("It stays finite with no."), qPrintable(held.next));
         snapshot.replay->reproduced.reset();
         snapshot.replay->variants.clear();
         snapshot.replay->best.clear();
