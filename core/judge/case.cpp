@@ -66,11 +66,6 @@ ControlHealth Case::control_health_at_failure() const {
     return later.grown() ? later : health;
 }
 
-std::string place_name(const std::string& module, const std::string& op) {
-    if (module.empty()) return op;
-    return op.empty() ? module : module + "." + op;
-}
-
 std::string mode_list(const std::vector<Precision>& modes) {
     std::string list;
     for (const Precision mode : modes) list += (list.empty() ? "" : ", ") + std::string(to_string(mode));

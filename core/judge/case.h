@@ -8,6 +8,7 @@
 #include "judge/control_spread.h"
 #include "judge/evidence.h"
 #include "judge/run_figures.h"
+#include "record/place_name.h"
 
 namespace mantissa {
 
@@ -51,8 +52,6 @@ class Case {
     std::optional<ControlSpread> m_spread;
 };
 
-/// "gate.mul" for module and op; one of them alone when the other is empty.
-[[nodiscard]] std::string place_name(const std::string& module, const std::string& op);
 /// "fp16, bf16"; empty for none.
 [[nodiscard]] std::string mode_list(const std::vector<Precision>& modes);
 

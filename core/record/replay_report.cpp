@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "record/json_fields.h"
+#include "record/place_name.h"
 #include "record/run_folder.h"
 
 namespace mantissa {
@@ -14,10 +15,6 @@ namespace {
 
 constexpr const char* step_prefix = "step_";
 constexpr std::uint64_t report_limit = 64ull << 20;
-
-std::string place_name(const std::string& module, const std::string& op) {
-    return module.empty() || op.empty() ? module + op : module + "." + op;
-}
 
 template <typename Report>
 Result<Report> read_report(const fs::path& file, Result<Report> (*from)(const nlohmann::json&)) {

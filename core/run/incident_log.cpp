@@ -5,15 +5,14 @@
 #include <utility>
 
 #include "base/log.h"
+#include "record/place_name.h"
 
 namespace mantissa {
 namespace {
 
 constexpr std::size_t series_told = 128;  // of models with more tensors, those with the largest last values
 
-std::string place_of(const IncidentRow& row) {
-    return row.module.empty() || row.op.empty() ? row.module + row.op : row.module + "." + row.op;
-}
+std::string place_of(const IncidentRow& row) { return place_name(row.module, row.op); }
 
 // From one list of values a step to one list of steps a value.
 void add_series(std::vector<IncidentReport::Watched>& to, const std::vector<ExtremesRow>& steps, const std::vector<std::string>& names,

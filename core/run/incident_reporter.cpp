@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "engine/gradients.h"
 #include "numerics/tensor_reading.h"
+#include "record/place_name.h"
 #include "run/birth_search.h"
 
 namespace mantissa {
@@ -20,10 +21,6 @@ std::string first_nonfinite_parameter(const Model& model) {
         if (!is_finite(entry.value())) return entry.key();
     }
     return "";
-}
-
-std::string place_of(const std::string& module, const std::string& op) {
-    return module.empty() || op.empty() ? module + op : module + "." + op;
 }
 
 // Inf where there is one, else NaN: an overflow is told by its Inf, also when NaN came of it in the same
@@ -102,7 +99,7 @@ bool IncidentReporter::report_forward(std::int64_t step, const Scene& scene, con
         if (birth) report_birth({0, step, "", "", severity, "", "", "", ""}, *birth, scene);
         return true;
     }
-    m_last_place = place_of(reading->module, reading->op);
+    m_last_place = place_name(reading->module, reading->op);
     record({0, step, "forward", "activation_overflow", severity, reading->module, reading->op, "",
             detail_of(*reading, m_plan.mixed_precision, tells_loss ? std::optional(scene.loss) : std::nullopt).dump()},
            scene);
@@ -129,7 +126,7 @@ bool IncidentReporter::report_loss_op(std::int64_t step, const Scene& scene, con
         detail["sample"] = of_label.argmin().item<std::int64_t>();
     }
     row.detail_json = detail.dump();
-    m_last_place = place_of(row.module, row.op);
+    m_last_place = place_name(row.module, row.op);
     record(std::move(row), scene);
     return true;
 }
@@ -228,7 +225,7 @@ bool IncidentReporter::report_gradient_of_logarithm(IncidentRow row, const Scene
     row.detail_json = nlohmann::json{{"operands", {number_to_json(of_label.min().item<double>())}},
                                      {"sample", of_label.argmin().item<std::int64_t>()}}
                           .dump();
-    m_last_place = place_of(row.module, row.op);
+    m_last_place = place_name(row.module, row.op);
     record(std::move(row), scene);
     return true;
 }

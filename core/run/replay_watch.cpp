@@ -3,13 +3,10 @@
 #include <cmath>
 
 #include "engine/engine_error.h"
+#include "record/place_name.h"
 
 namespace mantissa {
 namespace {
-
-std::string place_name(const std::string& module, const std::string& op) {
-    return module.empty() || op.empty() ? module + op : module + "." + op;
-}
 
 double larger(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b); }
 
