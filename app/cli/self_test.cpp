@@ -1,8 +1,8 @@
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/work_folder.h"
 #include "job_follower.h"
 #include "judge/self_test_checks.h"
 #include "output.h"
@@ -21,26 +21,6 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t steps = 30;
 constexpr double gamma = 0.95;
-
-/// The recordings of the self test, gone when it is over.
-class Workplace {
-  public:
-    Workplace() {
-        std::error_code error;
-        std::string pattern = (fs::temp_directory_path(error) / "mantissa-test-XXXXXX").string();
-        if (!error && ::mkdtemp(pattern.data()) != nullptr) m_path = pattern;
-    }
-    ~Workplace() {
-        std::error_code ignored;
-        if (!m_path.empty()) fs::remove_all(m_path, ignored);
-    }
-    Workplace(const Workplace&) = delete;
-    Workplace& operator=(const Workplace&) = delete;
-    [[nodiscard]] const fs::path& path() const { return m_path; }
-
-  private:
-    fs::path m_path;
-};
 
 struct ModeResult {
     Precision mode = Precision::No;
@@ -165,14 +145,13 @@ void report(const std::vector<ModeResult>& results, bool passed, bool json) {
 }
 
 int self_test(const std::string& device, bool json) {
-    const Workplace workplace;
-    if (workplace.path().empty())
-        return fail({ErrorCode::InputOutput, "no temporary folder can be made", "set TMPDIR"});
+    const auto recordings = WorkFolder::make("test");  // gone when the test is over
+    if (!recordings) return fail(recordings.error());
     catch_signals();
     std::vector<ModeResult> results;
     bool passed = true;
     for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
-        auto one = test_mode(mode, device, workplace.path(), results.empty() ? nullptr : &results.front());
+        auto one = test_mode(mode, device, recordings->path(), results.empty() ? nullptr : &results.front());
         if (!one) return fail(one.error());
         passed = passed && (!one->is_here || one->problems.empty());
         results.push_back(std::move(*one));

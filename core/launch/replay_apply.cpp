@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <system_error>
 #include <thread>
 
+#include "base/work_folder.h"
 #include "launch/incident_states.h"
 #include "launch/replay_process.h"
 #include "launch/replay_variants.h"
@@ -18,40 +18,22 @@ namespace {
 constexpr double shortest_limit_seconds = 120, times_the_record = 20;
 constexpr auto tick = std::chrono::milliseconds(30);
 
-class WorkFolder {
-  public:
-    WorkFolder() {
-        std::string name = (fs::temp_directory_path() / "mantissa-state-XXXXXX").string();
-        if (::mkdtemp(name.data()) != nullptr) m_path = name;
-    }
-    ~WorkFolder() {
-        std::error_code ignored;
-        if (!m_path.empty()) fs::remove_all(m_path, ignored);
-    }
-    WorkFolder(const WorkFolder&) = delete;
-    WorkFolder& operator=(const WorkFolder&) = delete;
-    [[nodiscard]] const fs::path& path() const { return m_path; }
-
-  private:
-    fs::path m_path;
-};
-
 /// Goes forward as the run did, from the nearest state before.
 Result<fs::path> make_state(const ReplaySubject& subject, std::int64_t at, const std::function<bool()>& is_cancelled) {
-    const WorkFolder work;
-    if (work.path().empty()) return Error{ErrorCode::InputOutput, "can't make a folder in " + fs::temp_directory_path().string(), ""};
+    const auto work = WorkFolder::make("state");
+    if (!work) return work.error();
     ReplayRequest request;
     request.run = subject.run;
     request.plan = subject.plan.plan;
     request.step = at;
-    request.keep_state = work.path() / ("state_" + std::to_string(at));
+    request.keep_state = work->path() / ("state_" + std::to_string(at));
     request.variant.id = "as_was";
     request.variant.mode = subject.mode();
     const CheckpointInfo* start = subject.state_at_or_before(at);
     if (start != nullptr) request.state = start->path;
     const double seconds = subject.recorded_seconds(start == nullptr ? 0 : start->step, at);
     const auto limit = std::chrono::seconds(static_cast<std::int64_t>(shortest_limit_seconds + times_the_record * seconds));
-    auto process = ReplayProcess::start(request, {work.path(), subject.folder() / "processes.log"}, limit);
+    auto process = ReplayProcess::start(request, {work->path(), subject.folder() / "processes.log"}, limit);
     if (!process) return process.error();
     while (true) {
         if (is_cancelled && is_cancelled()) return Error{ErrorCode::Interrupted, "interrupted before the start", ""};

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <thread>
@@ -40,12 +39,6 @@ Result<int> lock_step(const ReplaySubject& subject) {
     ::close(descriptor);
     return Error{ErrorCode::InputOutput, "another replay works on step " + std::to_string(subject.step) + " of " + subject.run.filename().string(),
                  "follow it in the window, or wait for its end"};
-}
-
-Result<fs::path> make_work_folder() {
-    std::string name = (fs::temp_directory_path() / "mantissa-replay-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) return Error{ErrorCode::InputOutput, "can't make " + name + ": " + std::strerror(errno), ""};
-    return fs::path(name);
 }
 
 /// Before a line is tried a second time.
@@ -90,8 +83,7 @@ ReplayJob::ReplayJob(ReplaySubject subject, ReplayHooks hooks) : m_subject(std::
 ReplayJob::~ReplayJob() {
     if (m_lock >= 0 && !m_has_ended) stop();
     m_process.reset();
-    std::error_code ignored;
-    if (!m_work.empty()) fs::remove_all(m_work, ignored);
+    m_work = WorkFolder();
     if (m_lock >= 0) ::close(m_lock);
 }
 
@@ -102,7 +94,7 @@ Result<void> ReplayJob::open(const ReplayOptions& options) {
     auto lock = lock_step(m_subject);
     if (!lock) return lock.error();
     m_lock = *lock;
-    auto work = make_work_folder();
+    auto work = WorkFolder::make("replay");
     if (!work) return work.error();
     m_work = std::move(*work);
     std::error_code ignored;
@@ -117,7 +109,7 @@ Result<void> ReplayJob::open(const ReplayOptions& options) {
     m_report.start_step = m_variants->start_step();
     m_report.variants = m_variants->grid(m_subject.incident ? m_subject.incident->birth : std::nullopt);
     if (auto written = write_replay(m_subject.folder(), m_report); !written) return written;
-    auto begun = begin(m_variants->unchanged(m_work / ("state_" + std::to_string(m_subject.step))));
+    auto begun = begin(m_variants->unchanged(m_work.path() / ("state_" + std::to_string(m_subject.step))));
     if (!begun) fail(begun.error());
     return begun;
 }
@@ -132,7 +124,7 @@ std::chrono::seconds ReplayJob::limit_of(const ReplayRequest& request) const {
 }
 
 Result<void> ReplayJob::begin(const ReplayRequest& request) {
-    auto process = ReplayProcess::start(request, {m_work, m_subject.folder() / log_name}, limit_of(request));
+    auto process = ReplayProcess::start(request, {m_work.path(), m_subject.folder() / log_name}, limit_of(request));
     if (!process) return process.error();
     m_process = std::move(*process);
     return {};
@@ -230,7 +222,7 @@ void ReplayJob::take_unchanged(Result<ReplayAnswer> answer) {
 
 /// The state at the step, which the unchanged replay has left: variants begin there, and so does a run that goes on with a change.
 void ReplayJob::keep_state() {
-    const fs::path made = m_work / ("state_" + std::to_string(m_subject.step));
+    const fs::path made = m_work.path() / ("state_" + std::to_string(m_subject.step));
     std::error_code ignored;
     if (!m_state.empty() || !fs::exists(made / "state.json", ignored)) return;
     const auto kept = keep_state_in(m_subject.folder(), made);

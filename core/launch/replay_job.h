@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/work_folder.h"
 #include "launch/replay_process.h"
 #include "launch/replay_variants.h"
 
@@ -64,7 +65,7 @@ class ReplayJob {
     ReplayReport m_report;
     std::optional<ReplayProcess> m_process;
     std::optional<Error> m_error;
-    std::filesystem::path m_work;   // requests, answers, the state at the step; removed at the end
+    WorkFolder m_work;              // requests, answers, the state at the step; removed at the end
     std::filesystem::path m_state;  // at the step; empty: from the seed
     std::string m_first_island;     // that did not hold alone
     std::int64_t m_started_ns = 0;
