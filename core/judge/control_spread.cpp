@@ -104,7 +104,7 @@ OutsideBand steps_outside(const ControlSpread& spread, const std::vector<StepRow
 std::vector<std::string> band_lines(const ComparisonEvidence& evidence, const TextCatalogue& texts) {
     const RunEvidence* control = control_of(evidence);
     if (control == nullptr) return {};
-    std::vector<Fact> facts;
+    std::vector<Sentence> facts;
     const auto add = [&](const char* kind, const std::vector<RunEvidence>& replicas) {
         if (replicas.empty()) return;
         const ControlSpread spread = control_spread(*control, replicas);

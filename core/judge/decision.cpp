@@ -25,7 +25,7 @@ std::vector<Precision> half_modes(const Case& all) {
     return modes;
 }
 
-DecisionDraft not_decidable(std::string code, std::vector<Fact> reasons, const char* change) {
+DecisionDraft not_decidable(std::string code, std::vector<Sentence> reasons, const char* change) {
     DecisionDraft draft;
     draft.code = std::move(code);
     draft.reasons = std::move(reasons);
@@ -33,8 +33,8 @@ DecisionDraft not_decidable(std::string code, std::vector<Fact> reasons, const c
     return draft;
 }
 
-std::vector<Fact> all_reasons(const std::vector<GateResult>& results) {
-    std::vector<Fact> reasons;
+std::vector<Sentence> all_reasons(const std::vector<GateResult>& results) {
+    std::vector<Sentence> reasons;
     for (const GateResult& result : results)
         reasons.insert(reasons.end(), result.reasons.begin(), result.reasons.end());
     return reasons;
@@ -43,7 +43,7 @@ std::vector<Fact> all_reasons(const std::vector<GateResult>& results) {
 /// What forbids a decision before any mode is looked at: an unfair comparison, a control that is missing, bad
 /// or incomplete.
 std::optional<DecisionDraft> obstacle(const Case& all, const Fairness& fairness,
-                                      const std::vector<Fact>& reasons) {
+                                      const std::vector<Sentence>& reasons) {
     if (fairness.known && !fairness.fair) return not_decidable("unfair", reasons, "fair");
     const RunCase* control = all.control();
     if (control == nullptr) return not_decidable("no_control", reasons, "control");

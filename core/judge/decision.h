@@ -15,9 +15,9 @@ struct DecisionDraft {
     std::optional<Precision> mode;
     std::string code;  // decisions.<code> of the catalogue
     TextValues values;
-    std::vector<Fact> reasons;
+    std::vector<Sentence> reasons;
     std::string confidence = "low";
-    std::vector<Fact> would_change_it;
+    std::vector<Sentence> would_change_it;
 };
 
 /// Empty while a run still goes on, and for a comparison without a half mode.

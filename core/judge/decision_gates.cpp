@@ -7,7 +7,7 @@
 namespace mantissa {
 namespace {
 
-Fact mode_fact(const std::string& key, Precision mode, TextValues values = {}) {
+Sentence mode_fact(const std::string& key, Precision mode, TextValues values = {}) {
     values["mode"] = to_string(mode);
     return {key, std::move(values)};
 }

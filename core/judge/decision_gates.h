@@ -15,7 +15,7 @@ enum class Gate { Support, Range, Metric, Passed };
 struct GateResult {
     Precision mode = Precision::No;
     Gate failed_at = Gate::Passed;  // Passed: all three were passed
-    std::vector<Fact> reasons;      // why it failed, or what it passed with
+    std::vector<Sentence> reasons;      // why it failed, or what it passed with
     bool metric_known = true;       // false: no validation data or no ruler; then gate 3 isn't answered
     bool finished = true;           // false: stopped by hand or interrupted; gate 3 isn't answered either
     bool emulated = false;

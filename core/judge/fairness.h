@@ -12,7 +12,7 @@ namespace mantissa {
 
 struct FairnessFinding {
     bool known = false, fair = false;
-    std::vector<Fact> differences;
+    std::vector<Sentence> differences;
 };
 
 [[nodiscard]] FairnessFinding compare_environments(const std::vector<RunEvidence>& runs,

@@ -79,9 +79,9 @@ std::vector<Verdict> fill_findings(const std::vector<Finding>& findings, const T
     return verdicts;
 }
 
-std::vector<std::string> fill_facts(const std::vector<Fact>& facts, const TextCatalogue& texts) {
+std::vector<std::string> fill_facts(const std::vector<Sentence>& facts, const TextCatalogue& texts) {
     std::vector<std::string> sentences;
-    for (const Fact& fact : facts) {
+    for (const Sentence& fact : facts) {
         if (const auto text = texts.fill(fact.key, fact.values)) sentences.push_back(*text);
     }
     return sentences;

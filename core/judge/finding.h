@@ -12,7 +12,7 @@
 namespace mantissa {
 
 /// One sentence to be: a key of the catalogue and its values.
-struct Fact {
+struct Sentence {
     std::string key;
     TextValues values;
 };
@@ -23,7 +23,7 @@ struct Fact {
 struct Finding {
     std::string code, severity, mode;
     TextValues values;
-    std::vector<Fact> facts;
+    std::vector<Sentence> facts;
 
     Finding(std::string code_of, std::string severity_of, std::string mode_of);
     Finding& what(std::string variant);
@@ -44,6 +44,6 @@ struct VerdictParts {
 [[nodiscard]] Result<std::string> verdict_text(const Verdict& verdict, const TextCatalogue& texts);
 [[nodiscard]] std::vector<Verdict> fill_findings(const std::vector<Finding>& findings,
                                                  const TextCatalogue& texts);
-[[nodiscard]] std::vector<std::string> fill_facts(const std::vector<Fact>& facts, const TextCatalogue& texts);
+[[nodiscard]] std::vector<std::string> fill_facts(const std::vector<Sentence>& facts, const TextCatalogue& texts);
 
 }  // namespace mantissa

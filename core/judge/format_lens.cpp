@@ -214,6 +214,12 @@ NumberFormat format_of_dtype(std::string_view dtype) {
     return NumberFormat::Fp32;
 }
 
+double largest_of_dtype(std::string_view dtype) {
+    if (dtype == "float64") return std::numeric_limits<double>::max();
+    const NumberFormat format = format_of_dtype(dtype);
+    return format == NumberFormat::Fp32 && dtype != "float32" ? 0 : limits_of(format).largest;
+}
+
 double round_to(NumberFormat format, double magnitude) {
     const FormatLimits& limits = limits_of(format);
     if (magnitude <= limits.flush_limit()) return 0;

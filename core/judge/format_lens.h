@@ -38,6 +38,9 @@ struct FormatLimits {
 /// Of a recorded dtype ("float16", "bfloat16", "float8_e4m3fn", …); anything else counts as fp32.
 [[nodiscard]] NumberFormat format_of_dtype(std::string_view dtype);
 
+/// Largest finite value of a recorded dtype, float64 too; 0 for one that is no floating-point format.
+[[nodiscard]] double largest_of_dtype(std::string_view dtype);
+
 /// |value| ≥ 0 rounded to nearest, ties to even; +Inf where it overflows, also in a format without Inf.
 [[nodiscard]] double round_to(NumberFormat format, double magnitude);
 

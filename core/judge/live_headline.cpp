@@ -11,14 +11,14 @@
 namespace mantissa {
 namespace {
 
-struct Sentence {
+struct StateSentence {
     std::string key;
     TextValues values;
     std::string severity;
     int weight = 0;  // the heaviest is said
 };
 
-std::string filled(const TextCatalogue& texts, const Sentence& sentence) {
+std::string filled(const TextCatalogue& texts, const StateSentence& sentence) {
     const auto text = texts.fill(sentence.key, sentence.values);
     return text ? *text : describe(text.error());
 }
@@ -36,7 +36,7 @@ TextValues base_values(const LiveRunState& run) {
             {"reason", run.state_reason}};
 }
 
-Sentence state_sentence(const LiveRunState& run) {
+StateSentence state_sentence(const LiveRunState& run) {
     TextValues values = base_values(run);
     const bool named = !run.where.empty();
     if (named) values["where"] = run.where;
@@ -95,7 +95,11 @@ std::string joined_modes(const std::vector<LiveRunState>& runs, const TextCatalo
     return list;
 }
 
-Sentence calm_sentence(const std::vector<LiveRunState>& runs, const TextCatalogue& texts) {
+StateSentence repeating_sentence(const Repeating& repeating) {
+    return {"headlines.repeating", {{"at", readable_count(repeating.at)}, {"planned", readable_count(repeating.planned)}}, "", 0};
+}
+
+StateSentence calm_sentence(const std::vector<LiveRunState>& runs, const TextCatalogue& texts) {
     const auto all_in = [&](RunState state) {
         return std::all_of(runs.begin(), runs.end(),
                            [&](const LiveRunState& run) { return run.state == state; });
@@ -123,7 +127,7 @@ Sentence calm_sentence(const std::vector<LiveRunState>& runs, const TextCatalogu
 }
 
 /// Several paused runs are one state of affairs, not several things to look at.
-Sentence paused_sentence(const std::vector<LiveRunState>& runs, const TextCatalogue& texts) {
+StateSentence paused_sentence(const std::vector<LiveRunState>& runs, const TextCatalogue& texts) {
     const auto paused = [](const LiveRunState& run) { return run.state == RunState::Paused; };
     std::size_t count = 0;
     TextValues values{{"modes", joined_modes(runs, texts, paused, count)}};
@@ -157,14 +161,15 @@ LiveRunState live_run_state(const RunSummary& summary, const std::vector<Inciden
     return state;
 }
 
-LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_view language) {
+LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_view language,
+                           const std::optional<Repeating>& repeating) {
     const auto texts = text_catalogue(language);
     if (!texts) return {describe(texts.error()), "error"};
     if (runs.empty()) return {filled(**texts, {"headlines.nothing", {}, "ok", 0}), "ok"};
-    Sentence worst;
+    StateSentence worst;
     std::size_t others = 0;
     for (const LiveRunState& run : runs) {
-        const Sentence sentence = state_sentence(run);
+        const StateSentence sentence = state_sentence(run);
         if (sentence.weight > 0 && worst.weight > 0) ++others;
         if (sentence.weight > worst.weight) worst = sentence;
     }
@@ -174,8 +179,9 @@ LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_vi
         others = 0;
     }
     LiveHeadline headline{filled(**texts, worst), worst.severity};
-    if (worst.weight == 0) return headline;
     const std::string gap = (*texts)->language() == "zh" ? "" : " ";
+    if (repeating) headline.text += gap + filled(**texts, repeating_sentence(*repeating));
+    if (worst.weight == 0) return headline;
     if (others > 0)
         headline.text +=
             gap + filled(**texts, {"headlines.others", {{"count", std::to_string(others)}}, "", 0});

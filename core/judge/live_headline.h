@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "record/comparison_record.h"
 #include "record/rows.h"
 #include "record/run_summary.h"
 
@@ -28,6 +29,8 @@ struct LiveHeadline {
 
 [[nodiscard]] LiveRunState live_run_state(const RunSummary& summary,
                                           const std::vector<IncidentRow>& incidents);
-[[nodiscard]] LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_view language);
+/// `repeating`: of a comparison whose modes have ended (ComparisonRecord::repeating).
+[[nodiscard]] LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_view language,
+                                         const std::optional<Repeating>& repeating = {});
 
 }  // namespace mantissa

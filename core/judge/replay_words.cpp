@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t most_operands = 3;
 
-bool is_product(const std::string& op) { return op == "mul" || op == "pow" || op == "square"; }
+/// Its operands are told with a × between.
+bool multiplies(const std::string& op) { return op == "mul" || op == "pow" || op == "square"; }
 
 std::string outcome_of(const VariantReport& one) {
     if (*one.this_step_finite) return one.holds() ? "held" : one.later_bad_at ? "not_held" : "finite";
@@ -38,7 +39,7 @@ std::string operands(const OpReading& op) {
     std::string text;
     const std::size_t count = std::min(op.operands.size(), most_operands);
     for (std::size_t i = 0; i < count; ++i) {
-        text += (i == 0 ? "" : is_product(op.op) ? " × " : ", ") + readable_number(op.operands[i].largest);
+        text += (i == 0 ? "" : multiplies(op.op) ? " × " : ", ") + readable_number(op.operands[i].largest);
     }
     return text;
 }
@@ -69,7 +70,7 @@ std::string variant_of_cause(const BirthReport& birth, Finding& finding) {
 }
 
 std::vector<std::string> evidence(const ReplayReport& report, const ReplayFinding& found, const TextCatalogue& texts) {
-    std::vector<Fact> facts;
+    std::vector<Sentence> facts;
     if (report.reproduced) {
         TextValues values{{"step", readable_count(report.step)}, {"start", readable_count(report.start_step)}};
         facts.push_back({std::string("replay.fact.reproduced.") + to_string(*report.reproduced), values});

@@ -1,6 +1,7 @@
 // Time and memory as measured, with the ratio to `no`. An emulated mode's speed is never judged (design rule
 // 6).
 #include <algorithm>
+#include <optional>
 
 #include "base/numbers.h"
 #include "judge/metric_ruler.h"
@@ -24,25 +25,48 @@ bool comparable(const RunCase& one, const RunCase& control) {
     return one.is_half() && enough_for_time(one, control);
 }
 
-/// The loader above a fifth of the step, else half products that the trial saw to be slower; what neither explains stays unnamed.
-void name_cause(const RunCase& one, const RunCase& control, Finding& finding) {
-    constexpr double loader_limit = 0.2;
-    double data = 0, step = 0;
-    for (const StepRow& row : one.run.rows.steps) {
-        data += static_cast<double>(row.data_ns);
-        step += static_cast<double>(row.step_ns);
+struct DataTime {
+    double data_ms = 0, whole_ms = 0;  // a step's means
+    [[nodiscard]] double share() const { return whole_ms > 0 ? data_ms / whole_ms : 0; }
+};
+
+DataTime data_time(const std::vector<StepRow>& steps) {
+    DataTime time;
+    for (const StepRow& row : steps) {
+        time.data_ms += static_cast<double>(row.data_ns) / 1e6;
+        time.whole_ms += static_cast<double>(row.data_ns + row.step_ns) / 1e6;
     }
-    const auto count = static_cast<double>(std::max<std::size_t>(one.run.rows.steps.size(), 1));
-    finding.next("plain");
-    if (data > loader_limit * (data + step)) {
-        finding.next("loader").set("loader", readable_percent(data / (data + step), 0));
-        finding.set("data", readable_number(data / count / 1e6)).set("whole", readable_number((data + step) / count / 1e6));
+    const auto count = static_cast<double>(std::max<std::size_t>(steps.size(), 1));
+    return {time.data_ms / count, time.whole_ms / count};
+}
+
+std::optional<OpTime> op_time(const RunCase& one) {
+    const auto& trial = one.run.trial;
+    return trial && trial->runs && trial->op_time && trial->op_time->step_ms > 0 ? trial->op_time : std::nullopt;
+}
+
+/// One of three: the loader; what lies outside products and convolutions; half products that are slower themselves. Where the last two
+/// both hold, the one with the larger part of the extra time.
+void name_cause(const RunCase& one, const RunCase& control, Finding& finding) {
+    constexpr double loader_limit = 0.2, outside_limit = 0.3;
+    const DataTime data = data_time(one.run.rows.steps);
+    finding.set("loader", readable_percent(data.share(), 0));
+    finding.set("data", readable_number(data.data_ms)).set("whole", readable_number(data.whole_ms));
+    if (data.share() > loader_limit) {
+        finding.next("loader");
         return;
     }
-    const auto &mine = one.run.trial, &theirs = control.run.trial;
-    if (!mine || !theirs || !mine->runs || !theirs->runs || theirs->step_ms <= 0 || mine->multiply_adds_half == 0) return;
-    if (mine->step_ms <= slower_limit * theirs->step_ms) return;
-    finding.next("products").number("trial", mine->step_ms).number("control_trial", theirs->step_ms);
+    finding.next("plain");
+    const auto mine = op_time(one), theirs = op_time(control);
+    if (!mine || !theirs) return;
+    const auto outside_ms = [](const OpTime& time) { return time.step_ms - time.products_ms; };
+    const double outside = outside_ms(*mine) / mine->step_ms;
+    finding.set("outside", readable_percent(outside, 0)).number("outside_ms", outside_ms(*mine)).number("trial", mine->step_ms);
+    finding.number("products", mine->products_ms).number("control_products", theirs->products_ms);
+    const bool is_outside = outside > outside_limit;
+    const bool are_products = one.run.trial->multiply_adds_half > 0 && mine->products_ms > slower_limit * theirs->products_ms;
+    const bool more_by_products = mine->products_ms - theirs->products_ms > outside_ms(*mine) - outside_ms(*theirs);
+    finding.next(are_products && (more_by_products || !is_outside) ? "products" : is_outside ? "outside" : "none");
 }
 
 }  // namespace

@@ -73,6 +73,11 @@ fs::path found_run(const fs::path& run, const fs::path& comparison) {
     return fs::exists(beside, failure) ? beside : run;
 }
 
+nlohmann::json repeating_to_json(const std::optional<Repeating>& repeating) {
+    if (!repeating) return nullptr;
+    return {{"at", repeating->at}, {"planned", repeating->planned}};
+}
+
 nlohmann::json record_to_json(const ComparisonRecord& record) {
     auto modes = nlohmann::json::array(), trials = nlohmann::json::array(), runs = nlohmann::json::array(),
          verdicts = nlohmann::json::array();
@@ -87,6 +92,7 @@ nlohmann::json record_to_json(const ComparisonRecord& record) {
         {"started_ns", record.started_ns},
         {"ended_ns", record.ended_ns},
         {"state", record.state},
+        {"repeating", repeating_to_json(record.repeating)},
         {"order", record.order},
         {"order_reason", record.order_reason},
         {"plan", plan_to_json(record.plan_json)},
@@ -103,6 +109,15 @@ nlohmann::json record_to_json(const ComparisonRecord& record) {
 }
 
 }  // namespace
+
+bool has_ended(const ComparisonRecord& record) {
+    return record.state != "trial" && record.state != "running" && record.state != "repeating";
+}
+
+std::string state_text(const ComparisonRecord& record) {
+    if (record.state != "repeating" || !record.repeating) return record.state;
+    return record.state + " " + std::to_string(record.repeating->at) + " of " + std::to_string(record.repeating->planned);
+}
 
 nlohmann::json to_json(const Verdict& verdict) {
     return {{"code", verdict.code},     {"severity", verdict.severity}, {"mode", verdict.mode},
@@ -157,6 +172,11 @@ Result<ComparisonRecord> read_comparison(const fs::path& folder) {
     fields.read("started_ns", record.started_ns);
     fields.read("ended_ns", record.ended_ns);
     fields.read("state", record.state);
+    fields.read_object("repeating", [&](Fields& repeating) {
+        record.repeating.emplace();
+        repeating.read("at", record.repeating->at);
+        repeating.read("planned", record.repeating->planned);
+    });
     fields.read("order", record.order);
     fields.read("order_reason", record.order_reason);
     if (const auto* plan = fields.find("plan"))

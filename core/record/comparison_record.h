@@ -39,11 +39,18 @@ struct Fairness {
     std::vector<std::string> differences;  // sentences: "sample order differs between no and fp16"
 };
 
+/// All modes have ended, and the control is run again to learn its own spread (record/replica.h).
+struct Repeating {
+    std::int64_t at = 0, planned = 0;  // the replica that runs, from 1, of so many
+    bool operator==(const Repeating&) const = default;
+};
+
 struct ComparisonRecord {
     std::string id;
     std::string name;
     std::int64_t started_ns = 0, ended_ns = 0;
-    std::string state;             // "trial" "running" "finished" "stopped" "interrupted" "failed"
+    std::string state;             // "trial" "running" "repeating" "finished" "stopped" "interrupted" "failed"
+    std::optional<Repeating> repeating;  // while the state is "repeating"
     std::string order = "turns";   // turns one-by-one at-once, as really used
     std::string order_reason;      // when it isn't what was asked for
     std::string plan_json;         // effective plan with sources
@@ -54,6 +61,10 @@ struct ComparisonRecord {
     std::vector<Verdict> verdicts;
     std::optional<Decision> decision;
 };
+
+[[nodiscard]] bool has_ended(const ComparisonRecord& record);
+/// The state; with its count while the control is repeated: "repeating 2 of 3".
+[[nodiscard]] std::string state_text(const ComparisonRecord& record);
 
 [[nodiscard]] std::filesystem::path comparison_folder(const std::filesystem::path& runs, const std::string& id);
 /// Makes RUNS/comparisons/<time>-<name>/, unique, and returns its id.

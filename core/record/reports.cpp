@@ -37,6 +37,11 @@ DeviceReport device_from(Fields& fields) {
     return device;
 }
 
+nlohmann::json op_time_to_json(const std::optional<OpTime>& time) {
+    if (!time) return nullptr;
+    return {{"products_ms", number_to_json(time->products_ms)}, {"step_ms", number_to_json(time->step_ms)}};
+}
+
 }  // namespace
 
 nlohmann::json to_json(const ProbeReport& report) {
@@ -76,6 +81,7 @@ nlohmann::json to_json(const TrialReport& report) {
         {"refused_op", report.refused_op},
         {"refused_module", report.refused_module},
         {"step_ms", number_to_json(report.step_ms)},
+        {"op_time", op_time_to_json(report.op_time)},
         {"memory_peak_bytes", report.memory_peak_bytes},
         {"op_kinds", report.op_kinds},
         {"op_kinds_half", report.op_kinds_half},
@@ -102,6 +108,11 @@ TrialReport trial_from(Fields& fields) {
     fields.read("refused_op", report.refused_op);
     fields.read("refused_module", report.refused_module);
     fields.read("step_ms", report.step_ms);
+    fields.read_object("op_time", [&](Fields& time) {
+        report.op_time.emplace();
+        time.read("products_ms", report.op_time->products_ms);
+        time.read("step_ms", report.op_time->step_ms);
+    });
     fields.read("memory_peak_bytes", report.memory_peak_bytes);
     fields.read("op_kinds", report.op_kinds);
     fields.read("op_kinds_half", report.op_kinds_half);

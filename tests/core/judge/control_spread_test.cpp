@@ -138,7 +138,7 @@ TEST(Decision, RepetitionsGiveConfidence) {
     const auto confidence = [&] { return fill_decision(*decide(Case(evidence), fair), texts())->confidence; };
     const auto asks_for_more = [&] {
         const auto draft = decide(Case(evidence), fair);
-        for (const Fact& fact : draft->would_change_it) {
+        for (const Sentence& fact : draft->would_change_it) {
             if (fact.key == "decisions.change.repetitions") return true;
         }
         return false;

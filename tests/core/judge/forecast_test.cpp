@@ -157,5 +157,15 @@ TEST(Forecast, GradientsAndUpdatesAreCounted) {
     EXPECT_TRUE(make_forecast({}).empty());
 }
 
+TEST(FormatLimits, TheLargestOfADtype) {
+    EXPECT_EQ(largest_of_dtype("float16"), 65504);
+    EXPECT_EQ(largest_of_dtype("bfloat16"), 0x1.FEp127);
+    EXPECT_EQ(largest_of_dtype("float32"), 0x1.FFFFFEp127);
+    EXPECT_EQ(largest_of_dtype("float64"), 0x1.FFFFFFFFFFFFFp1023);
+    EXPECT_EQ(largest_of_dtype("float8_e4m3fn"), 448);
+    EXPECT_EQ(largest_of_dtype("float8_e5m2"), 57344);
+    EXPECT_EQ(largest_of_dtype("int64"), 0) << "has no such limit";
+}
+
 }  // namespace
 }  // namespace mantissa

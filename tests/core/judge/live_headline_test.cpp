@@ -98,5 +98,19 @@ TEST(LiveHeadline, EveryStateHasASentence) {
     EXPECT_EQ(live_headline({}, "en").text, "No run yet.");
 }
 
+TEST(LiveHeadline, AComparisonWhoseModesHaveEndedRepeatsItsControl) {
+    std::vector<LiveRunState> runs = running();
+    for (LiveRunState& run : runs) run.state = RunState::Finished;
+    EXPECT_EQ(live_headline(runs, "en", Repeating{2, 3}).text,
+              live_headline(runs, "en").text + " Repeating `no`: 2 of 3, so that its own spread is known.");
+    EXPECT_EQ(live_headline(runs, "zh", Repeating{2, 3}).text,
+              live_headline(runs, "zh").text + "正在重复 `no` 以了解其自身的波动：第 2 次，共 3 次。");
+    runs[1].state = RunState::StoppedNonfinite;
+    runs[1].first_nonfinite_step = 144;
+    const LiveHeadline worst = live_headline(runs, "en", Repeating{1, 3});
+    EXPECT_EQ(worst.severity, "error");
+    EXPECT_EQ(worst.text, live_headline(runs, "en").text + " Repeating `no`: 1 of 3, so that its own spread is known.");
+}
+
 }  // namespace
 }  // namespace mantissa

@@ -147,28 +147,76 @@ TEST(BatchNormPoisoned, NeedsASkipABatchNormAndKeep) {
     EXPECT_TRUE(findings_of(evidence, "batchnorm_poisoned").empty());
 }
 
-TEST(Slower, NamesTheLoaderTheProductsOrNothing) {
-    ComparisonEvidence evidence = healthy_comparison();
-    evidence.runs[2].summary.step_ms_median = 6;
-    EXPECT_EQ(findings_of(evidence, "slower")[0].values.at("next"), "plain");
-    for (StepRow& row : evidence.runs[2].rows.steps) row.data_ns = 1'250'000;  // a fifth of 6.25 ms
-    EXPECT_EQ(findings_of(evidence, "slower")[0].values.at("next"), "plain");
-    for (StepRow& row : evidence.runs[2].rows.steps) row.data_ns = 1'260'000;
-    EXPECT_EQ(findings_of(evidence, "slower")[0].values.at("next"), "loader");
-    EXPECT_EQ(findings_of(evidence, "slower")[0].values.at("loader"), "20 %");
-    for (StepRow& row : evidence.runs[2].rows.steps) row.data_ns = 0;
+/// A trial with half multiply-adds whose clocked step spent so much in products.
+TrialReport clocked(double products_ms, double step_ms) {
     TrialReport trial;
     trial.runs = true;
-    trial.step_ms = 4;
-    evidence.runs[0].trial = trial;
     trial.multiply_adds = trial.multiply_adds_half = 1000;
-    trial.step_ms = 4.4;
-    evidence.runs[2].trial = trial;
-    EXPECT_EQ(findings_of(evidence, "slower")[0].values.at("next"), "plain");
-    evidence.runs[2].trial->step_ms = 4.5;
-    EXPECT_EQ(findings_of(evidence, "slower")[0].values.at("next"), "products");
+    trial.op_time = {products_ms, step_ms};
+    return trial;
+}
+
+/// bf16 at 6 ms a step where `no` has 5.
+ComparisonEvidence slow(const TrialReport& control, const TrialReport& bf16) {
+    ComparisonEvidence evidence = healthy_comparison();
+    evidence.runs[2].summary.step_ms_median = 6;
+    evidence.runs[0].trial = control;
+    evidence.runs[2].trial = bf16;
+    return evidence;
+}
+
+std::string cause_of(const ComparisonEvidence& evidence) {
     const auto found = findings_of(evidence, "slower");
+    if (found.size() != 1) return std::to_string(found.size()) + " verdicts";
     for (const char* language : {"en", "zh"}) EXPECT_EQ(fill_findings(found, texts(language)).size(), 1u);
+    return found[0].values.at("next");
+}
+
+TEST(Slower, NamesTheLoaderAboveAFifthOfTheStep) {
+    ComparisonEvidence evidence = slow(clocked(4, 5), clocked(4.8, 6));
+    const auto data_takes = [&](std::int64_t ns) {
+        for (StepRow& row : evidence.runs[2].rows.steps) row.data_ns = ns;
+    };
+    data_takes(1'250'000);  // a fifth of 6.25 ms
+    EXPECT_EQ(cause_of(evidence), "products");
+    data_takes(1'260'000);
+    EXPECT_EQ(cause_of(evidence), "loader");
+    EXPECT_EQ(findings_of(evidence, "slower")[0].values.at("loader"), "20 %");
+}
+
+TEST(Slower, NamesWhatLiesOutsideProductsAboveThirtyPerCent) {
+    // The products are no slower than those of `no`: what grew is the rest.
+    EXPECT_EQ(cause_of(slow(clocked(4.2, 5), clocked(4.2, 6.01))), "outside");  // 30.1 %
+    EXPECT_EQ(cause_of(slow(clocked(4.2, 5), clocked(4.2, 6))), "none");        // 30 %
+    const auto found = findings_of(slow(clocked(4.2, 5), clocked(3, 6)), "slower");
+    EXPECT_EQ(found[0].values.at("outside"), "50 %");
+    EXPECT_EQ(fill_findings(found, texts())[0].text,
+              "bf16 took 6.00 ms a step where `no` takes 5.00 ms (×1.20, medians of 300 steps on cpu). 50 % of a step lies outside matrix "
+              "products and convolutions (3.00 of 6.00 ms in the trial), where half precision saves little and its casts cost: try a larger "
+              "batch or wider layers, or keep `no`.");
+}
+
+TEST(Slower, NamesHalfProductsThatAreSlowerThemselves) {
+    EXPECT_EQ(cause_of(slow(clocked(4, 5), clocked(4.4, 5.6))), "none");
+    EXPECT_EQ(cause_of(slow(clocked(4, 5), clocked(4.5, 5.6))), "products");
+    ComparisonEvidence evidence = slow(clocked(4, 5), clocked(4.5, 5.6));
+    evidence.runs[2].trial->multiply_adds_half = 0;
+    EXPECT_EQ(cause_of(evidence), "none") << "no product ran in half";
+}
+
+TEST(Slower, OfTwoCausesTheOneWithTheLargerPartOfTheExtraTime) {
+    EXPECT_EQ(cause_of(slow(clocked(2, 4), clocked(3, 5.9))), "products");  // 1.0 ms more in products, 0.9 outside
+    EXPECT_EQ(cause_of(slow(clocked(2, 4), clocked(3, 6.1))), "outside");   // 1.1 outside
+}
+
+TEST(Slower, NamesNoCauseThatWasNotMeasured) {
+    EXPECT_EQ(cause_of(slow(clocked(4, 5), TrialReport{})), "plain");
+    EXPECT_EQ(cause_of(slow(TrialReport{}, clocked(3, 6))), "plain");
+    ComparisonEvidence evidence = slow(clocked(4, 5), clocked(3, 6));
+    evidence.runs[2].trial->runs = false;
+    EXPECT_EQ(cause_of(evidence), "plain");
+    evidence.runs[0].trial.reset();
+    EXPECT_EQ(cause_of(evidence), "plain");
 }
 
 }  // namespace

@@ -90,6 +90,29 @@ TEST(ComparisonRecordTest, ARecordComesBack) {
     EXPECT_EQ(to_json(*back->decision), to_json(*expected.decision));
 }
 
+TEST(ComparisonRecordTest, RepeatingIsAStateOfItsOwn) {
+    const TemporaryFolder folder;
+    ComparisonRecord record = sample();
+    EXPECT_TRUE(has_ended(record));
+    EXPECT_EQ(state_text(record), "finished");
+    record.state = "repeating";
+    record.repeating = {2, 3};
+    ASSERT_TRUE(write_comparison(folder.path(), record));
+    const auto back = read_comparison(folder.path());
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(back->repeating, (Repeating{2, 3}));
+    EXPECT_FALSE(has_ended(*back));
+    EXPECT_EQ(state_text(*back), "repeating 2 of 3");
+    for (const char* state : {"trial", "running"}) {
+        record.state = state;
+        EXPECT_FALSE(has_ended(record));
+        EXPECT_EQ(state_text(record), state);
+    }
+    record.repeating.reset();
+    ASSERT_TRUE(write_comparison(folder.path(), record));
+    EXPECT_FALSE(read_comparison(folder.path())->repeating);
+}
+
 TEST(ComparisonRecordTest, WhatANewerVersionAddedStays) {
     const TemporaryFolder folder;
     static_cast<void>(

@@ -56,6 +56,7 @@ TEST(ReportsTest, ATrialComesBackAlsoWithInfiniteHeadroom) {
     report.runs = true;
     report.refusal = "\xff not UTF-8";
     report.step_ms = 1.5;
+    report.op_time = {0.75, 1.625};
     report.memory_peak_bytes = 123;
     report.op_kinds = 20;
     report.op_kinds_half = 9;
@@ -68,6 +69,10 @@ TEST(ReportsTest, ATrialComesBackAlsoWithInfiniteHeadroom) {
     const auto back = trial_report_from_json(to_json(report));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->choice.support, Support::Emulated);
+    ASSERT_TRUE(back->op_time.has_value());
+    EXPECT_EQ(back->op_time->products_ms, 0.75);
+    EXPECT_EQ(back->op_time->step_ms, 1.625);
+    EXPECT_FALSE(trial_report_from_json(json::parse(R"({"runs": true})"))->op_time) << "of an older version";
     EXPECT_EQ(back->choice.reason, "no AVX512-FP16");
     EXPECT_EQ(back->headroom_bits, -std::numeric_limits<double>::infinity());
     EXPECT_EQ(back->multiply_adds_half, 1ll << 39);

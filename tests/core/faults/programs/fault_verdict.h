@@ -1,5 +1,5 @@
 #pragma once
-// Asks the judge, of whose headers one file alone may know (they and the engine's both have a Fact).
+// Asks the judge, of whose headers one file alone knows: the programs beside it are of the torch side.
 #include <optional>
 #include <string>
 
