@@ -23,6 +23,7 @@ class Pool {
         for (const HistogramBin& bin : input.histogram.bins) {
             HistogramBin& sum = m_bins[bin.index];
             sum.index = bin.index;
+            sum.parts = bin.parts;
             sum.on_edge += bin.on_edge;
             sum.inside += bin.inside;
         }
@@ -109,7 +110,7 @@ double lost_updates(const LensInput& weights, const LensInput& updates, NumberFo
         const double half_step = std::ldexp(0.5, exponent - limits.mantissa_bits);
         double below = 0;
         for (const HistogramBin& bin : updates.histogram.bins) {
-            const double from = bin_edge(bin.index), to = bin_edge(bin.index + 1);
+            const double from = bin_edge(bin.index), to = bin_end(bin);
             if (from <= half_step) below += static_cast<double>(bin.on_edge);
             below += static_cast<double>(bin.inside) * std::clamp((half_step - from) / (to - from), 0.0, 1.0);
         }

@@ -91,6 +91,10 @@ class Tally {
         const auto inside = [&](double limit) { return std::clamp(limit, a, b); };
         const double flush_end = inside(flush_limit), over_start = inside(m_limits.overflow_threshold);
         const double subnormal_end = inside(m_limits.min_normal - flush_limit);
+        const auto cut_by = [&](double limit) { return limit > a && limit < b ? count : 0; };
+        m_flush_error += cut_by(flush_limit);
+        m_subnormal_error += cut_by(flush_limit) + cut_by(m_limits.min_normal - flush_limit);
+        m_overflow_error += cut_by(m_limits.overflow_threshold);
         m_count += count;
         m_signal += count * mean_square(a, b);
         m_flush += part(a, flush_end);
@@ -117,6 +121,7 @@ class Tally {
         reading.flush = m_flush / m_count;
         reading.subnormal = m_subnormal / m_count;
         reading.overflow = m_overflow / m_count;
+        reading.share_error = std::max({m_flush_error, m_subnormal_error, m_overflow_error}) / m_count;
         reading.exact = m_exact / m_count;
         reading.sqnr_clamped_db = ratio_db(m_noise + m_clamped);
         reading.sqnr_db = m_overflow > 0 ? -infinity : ratio_db(m_noise);
@@ -144,21 +149,20 @@ class Tally {
     double m_scale;
     bool m_keeps_grid;  // the scale is a power of two
     double m_count = 0, m_flush = 0, m_subnormal = 0, m_overflow = 0, m_exact = 0;
+    double m_flush_error = 0, m_subnormal_error = 0, m_overflow_error = 0;  // at most
     double m_signal = 0, m_noise = 0, m_clamped = 0;
 };
 
-/// Where the bin ends; above the last finite one lies 2^128.
-double upper_edge(int index) {
-    const double edge = bin_edge(index + 1);
-    return std::isfinite(edge) ? edge : std::ldexp(1.0, 128);
-}
-
 /// The values inside a bin. The largest and the smallest one are known by themselves: of a tensor with a long tail they alone may decide
 /// the signal and its noise.
-void spread(Tally& tally, const LensInput& input, double from, double to, double count) {
+void spread(Tally& tally, const LensInput& input, const HistogramBin& bin) {
+    double from = bin_edge(bin.index), to = bin_end(bin), count = static_cast<double>(bin.inside);
+    // What only float64 holds lies in the outermost bins, but not within their edges.
+    if (bin.index == 0) from = std::min(from, input.smallest.value_or(from));
+    if (bin.index + bin.parts == histogram_bins) to = std::max(to, input.largest.value_or(to));
     const bool has_smallest = input.smallest && *input.smallest > from && *input.smallest < to;
     const bool has_largest = input.largest && *input.largest > from && *input.largest < to;
-    if (has_largest) to = *input.largest;
+    if (input.largest) to = std::min(to, *input.largest);
     if (has_smallest) from = *input.smallest;
     if (from >= to) return tally.point(to, count);
     if (has_largest) tally.point(to, 1), --count;
@@ -171,7 +175,7 @@ double largest_of(const LensInput& input) {
     if (input.histogram.bins.empty()) return 0;
     const HistogramBin& last = input.histogram.bins.back();
     // Without the exact value the upper edge stands for it: rather too little headroom than too much.
-    return last.inside > 0 ? upper_edge(last.index) : bin_edge(last.index);
+    return last.inside > 0 ? bin_end(last) : bin_edge(last.index);
 }
 
 }  // namespace
@@ -249,7 +253,7 @@ LensReading read_lens(const LensInput& input, NumberFormat format, double scale)
     for (const HistogramBin& bin : input.histogram.bins) {
         const double edge = bin_edge(bin.index);
         if (bin.on_edge > 0) tally.point(edge, static_cast<double>(bin.on_edge));
-        if (bin.inside > 0) spread(tally, input, edge, upper_edge(bin.index), static_cast<double>(bin.inside));
+        if (bin.inside > 0) spread(tally, input, bin);
     }
     LensReading reading = tally.reading();
     const double largest = largest_of(input) * scale;

@@ -1,7 +1,8 @@
 #pragma once
-// The format lens: what a number format makes of a tensor, from its histogram alone, at any loss scale (design §7). Values on the edges of
-// bins are rounded exactly; values inside a bin are taken as evenly spread over it, so that shares agree with really casting to 1e-3 and
-// the predicted SQNR to a few tenths of a dB. Magnitudes only: all formats are symmetric.
+// The format lens: what a number format makes of a tensor, from its histogram alone, at any loss scale (design §7). At a scale 2^k every
+// limit of a format is the border of a bin, so the shares that flush, become subnormal and overflow are exactly those of really casting,
+// of any tensor; at another scale a limit lies inside a bin, and the reading says by how much they can be off. What is inside a bin is
+// taken as evenly spread, which gives the predicted SQNR to a few tenths of a dB. Magnitudes only: all formats are symmetric.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -60,7 +61,9 @@ struct LensReading {
     double flush = 0;      // become 0
     double subnormal = 0;  // become subnormal
     double overflow = 0;   // become Inf, or NaN in e4m3fn
-    double exact = 0;      // keep their value
+    double share_error = 0;  // none of the three is further off: the share inside bins that a limit cuts; 0 at a scale 2^k, unless the
+                             // recording is older than the borders at 2−2^-7 … 2−2^-11
+    double exact = 0;        // keep their value
     double sqnr_db = 0;    // predicted; −Inf once a value overflows, +Inf when nothing is lost
     double sqnr_clamped_db = 0;  // the same if values beyond the largest one were clamped to it
     double headroom_bits = 0;    // log2(largest of the format / largest value × scale); +Inf without values

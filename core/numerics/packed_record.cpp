@@ -1,6 +1,6 @@
 // The device-neutral form of a tensor's record: ATen operations only, nothing is read by the host before all of it is.
 #include <array>
-#include <bit>
+#include <numeric>
 
 #include "numerics/record_parts.h"
 #include "numerics/tensor_record.h"
@@ -9,7 +9,10 @@ namespace mantissa::packed_record {
 namespace {
 
 enum Figure { negative, neg_inf, largest, smallest, sum, magnitude, square, unit, subnormal_doubles, asked, unmoved, figures };
-constexpr std::int64_t piece = 1 << 24;  // of keys at a time: they take eight bytes each
+/// Counts lie by bin, twice each (on edge, inside); before them those of 0, behind them Inf and NaN, which look like one exponent more.
+constexpr std::int64_t zeros = 0, first_bin = 2 * bins_per_exponent, infinities = first_bin + 2 * histogram_bins;
+constexpr std::int64_t counts_end = infinities + 2 * bins_per_exponent;
+constexpr std::int64_t piece = 1 << 22;  // of keys at a time: they take eight bytes each, and so does what they are made of
 
 /// One-dimensional and of fp32, or of fp64 where the tensor is.
 torch::Tensor flat_values(const torch::Tensor& tensor, double factor) {
@@ -19,28 +22,38 @@ torch::Tensor flat_values(const torch::Tensor& tensor, double factor) {
     return values.contiguous();
 }
 
-torch::Tensor keys_of_floats(const torch::Tensor& values) {
-    const torch::Tensor bits = values.view(at::kInt).bitwise_and(0x7FFFFFFF);
-    return bits.bitwise_right_shift(19).mul(2).add(bits.bitwise_and(0x7FFFF).ne(0)).to(at::kLong);
+/// Places of counts from an exponent (0 for the value 0, 1 for 2^-149) and a mantissa of so many bits.
+torch::Tensor keys_of(const torch::Tensor& exponent, const torch::Tensor& mantissa, int bits) {
+    const std::int64_t all = (std::int64_t{1} << bits) - 1;
+    torch::Tensor bin = exponent.mul(bins_per_exponent).add(mantissa.bitwise_right_shift(bits - 4));
+    for (const int below_two : {7, 8, 10, 11}) bin.add_(mantissa.gt(all - (std::int64_t{1} << (bits - below_two))));
+    return bin.mul_(2).add_(mantissa.bitwise_and(all >> 4).ne(0));
 }
 
-/// record_parts::key_of_double, in tensors.
+torch::Tensor keys_of_floats(const torch::Tensor& values) {
+    const torch::Tensor bits = values.view(at::kInt).bitwise_and(0x7FFFFFFF);
+    // The bits of a subnormal number, as a number: a float that is normalised.
+    const torch::Tensor numbers = bits.clamp_max(0x7F'FFFF).to(at::kFloat).view(at::kInt);
+    const torch::Tensor is_normal = bits.ge(0x80'0000);
+    const torch::Tensor exponent = at::where(is_normal, bits.bitwise_right_shift(23).add(23), numbers.bitwise_right_shift(23).sub(126).clamp_min(0));
+    const torch::Tensor mantissa = at::where(is_normal, bits, numbers).bitwise_and(0x7F'FFFF);
+    return keys_of(exponent, mantissa, 23).to(at::kLong);
+}
+
 torch::Tensor keys_of_doubles(const torch::Tensor& values) {
     const torch::Tensor size = values.abs(), bits = size.view(at::kLong);
-    const torch::Tensor normal = bits.bitwise_right_shift(48).sub(std::int64_t{1023 - 127} * 16).mul(2)
-                                     .add(bits.bitwise_and(0xFFFF'FFFF'FFFFLL).ne(0));
-    const torch::Tensor units = at::where(size.lt(0x1p-126), size, 0.0).mul(0x1p149), whole = units.floor();
-    const torch::Tensor count = whole.to(at::kLong);
-    const torch::Tensor low = count.bitwise_right_shift(19).mul(2).add(count.bitwise_and(0x7FFFF).ne(0).logical_or(units.ne(whole)));
+    const torch::Tensor exponent = bits.bitwise_right_shift(52).sub(1023 + lowest_bin_exponent - 1);
+    torch::Tensor keys = keys_of(exponent, bits.bitwise_and((std::int64_t{1} << 52) - 1), 52);
     const auto constant = [&bits](std::int64_t key) { return at::scalar_tensor(key, bits.options()); };
-    torch::Tensor keys = at::where(size.lt(0x1p-126), low, normal);
-    keys = at::where(size.ge(0x1p128), constant(blocks::infinity_key - 1), keys);
-    keys = at::where(size.isinf(), constant(blocks::infinity_key), keys);
-    return at::where(values.isnan(), constant(blocks::infinity_key + 1), keys);
+    keys = at::where(size.lt(0x1p-149), constant(first_bin + 1), keys);
+    keys = at::where(size.eq(0), constant(zeros), keys);
+    keys = at::where(size.ge(0x1p128), constant(infinities - 1), keys);
+    keys = at::where(size.isinf(), constant(infinities), keys);
+    return at::where(values.isnan(), constant(infinities + 1), keys);
 }
 
 torch::Tensor key_counts(const torch::Tensor& values) {
-    torch::Tensor counts = at::zeros({static_cast<std::int64_t>(blocks::key_limit)}, values.options().dtype(at::kLong));
+    torch::Tensor counts = at::zeros({counts_end}, values.options().dtype(at::kLong));
     for (std::int64_t first = 0; first < values.numel(); first += piece) {
         const torch::Tensor part = values.slice(0, first, std::min(first + piece, values.numel()));
         const torch::Tensor keys = part.scalar_type() == at::kDouble ? keys_of_doubles(part) : keys_of_floats(part);
@@ -51,7 +64,7 @@ torch::Tensor key_counts(const torch::Tensor& values) {
 
 torch::Tensor packed(const torch::Tensor& values, const torch::Tensor& asked_count, const torch::Tensor& unmoved_count) {
     const auto options = values.options().dtype(at::kDouble);
-    if (values.numel() == 0) return at::zeros({figures + static_cast<std::int64_t>(blocks::key_limit)}, options);
+    if (values.numel() == 0) return at::zeros({figures + counts_end}, options);
     const torch::Tensor zero = at::scalar_tensor(0.0, options), one = at::scalar_tensor(1.0, options);
     const torch::Tensor is_finite = values.isfinite();
     const torch::Tensor finite = at::where(is_finite, values, at::scalar_tensor(0.0, values.options())).to(at::kDouble), size = finite.abs();
@@ -74,6 +87,21 @@ torch::Tensor packed(const torch::Tensor& values, const torch::Tensor& asked_cou
     return at::cat({at::stack(at::TensorList(all)), key_counts(values).to(at::kDouble)});
 }
 
+/// For record_parts::fill_from_counts.
+struct PackedCounts {
+    const double* counts;
+    [[nodiscard]] std::uint64_t at(std::int64_t place) const { return static_cast<std::uint64_t>(counts[place]); }
+    [[nodiscard]] std::uint64_t zero() const { return at(zeros); }
+    [[nodiscard]] std::uint64_t infinite() const { return at(infinities); }
+    [[nodiscard]] std::uint64_t nan() const {
+        return static_cast<std::uint64_t>(std::accumulate(counts + infinities + 1, counts + counts_end, 0.0));
+    }
+    [[nodiscard]] record_parts::BinCount of(std::uint32_t bin, bool tells_edge) const {
+        const std::int64_t place = first_bin + 2 * std::int64_t{bin};
+        return {tells_edge ? at(place) : 0, at(place + 1)};
+    }
+};
+
 }  // namespace
 
 torch::Tensor pack(const torch::Tensor& tensor, double factor) { return packed(flat_values(tensor, factor), {}, {}); }
@@ -94,7 +122,7 @@ void unpack(const torch::Tensor& packed, at::ScalarType type, TensorStatRow& row
     row.largest = values[largest];
     row.smallest_nonzero = row.largest > 0 ? values[smallest] : 0;
     record_parts::fill_from_counts(row, type, static_cast<std::uint64_t>(count(subnormal_doubles)),
-                                   [values](std::uint32_t key) { return static_cast<std::uint64_t>(values[figures + key]); });
+                                   PackedCounts{values + figures});
     record_parts::fill_means(row, values[sum], values[magnitude], values[square], values[unit]);
     if (values[asked] > 0) row.unmoved = values[unmoved] / values[asked];
 }

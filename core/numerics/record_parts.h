@@ -12,61 +12,76 @@
 
 namespace mantissa::record_parts {
 
-/// Keys below this one are subnormal in the dtype (its smallest normal number is the lower edge of a bin).
-inline std::uint32_t first_normal_key(at::ScalarType type) {
-    const auto key_of_exponent = [](int exponent) { return static_cast<std::uint32_t>((exponent + 127) * 32); };
+/// Bins below this one are subnormal in the dtype (its smallest normal number is the lower edge of a bin).
+inline std::uint32_t first_normal_bin(at::ScalarType type) {
+    const auto bin_of_exponent = [](int exponent) { return static_cast<std::uint32_t>((exponent - lowest_bin_exponent) * bins_per_exponent); };
     switch (type) {
         case at::kHalf:
         case at::kFloat8_e5m2:
-            return key_of_exponent(-14);
+            return bin_of_exponent(-14);
         case at::kFloat8_e4m3fn:
-            return key_of_exponent(-6);
+            return bin_of_exponent(-6);
         case at::kFloat8_e4m3fnuz:
-            return key_of_exponent(-7);
+            return bin_of_exponent(-7);
         case at::kFloat8_e5m2fnuz:
-            return key_of_exponent(-15);
+            return bin_of_exponent(-15);
         case at::kDouble:
             return 0;  // below all that fp32 can tell: counted apart
         default:
-            return key_of_exponent(-126);
+            return bin_of_exponent(-126);
     }
 }
 
-/// The key of a double's magnitude as float32. Cut off, not rounded, so that bins are exact; what lies outside of float32's finite range
-/// counts in its first or last bin.
+/// The key of a double's magnitude: not rounded to float32, so that bins are exact.
 inline std::uint32_t key_of_double(double magnitude) {
     if (std::isinf(magnitude)) return blocks::infinity_key;
     if (std::isnan(magnitude)) return blocks::infinity_key + 1;
-    if (magnitude >= 0x1p128) return blocks::infinity_key - 1;
-    if (magnitude < 0x1p-126) {
-        const double units = magnitude * 0x1p149, whole = std::floor(units);
-        const std::uint32_t key = blocks::key_of(static_cast<std::uint32_t>(whole));
-        return units == whole ? key : key | 1U;
-    }
-    const auto bits = std::bit_cast<std::uint64_t>(magnitude);
-    const auto bin = static_cast<std::uint32_t>((bits >> 48) - (std::uint64_t{1023 - 127} << 4));
-    return bin * 2 + ((bits & 0xFFFF'FFFF'FFFFULL) != 0 ? 1 : 0);
+    if (magnitude == 0) return 0;
+    const HistogramPlace place = histogram_place(magnitude);
+    return blocks::inside_key(static_cast<std::uint32_t>(place.index)) - (place.is_on_edge ? 1 : 0);
 }
 
-/// Fills zero, pos_inf, nan, subnormal and the histogram from counts: `count_of(key)` for all keys. Needs neg_inf, largest and
-/// smallest_nonzero in the row, which bound the keys that are looked at.
+struct BinCount {
+    std::uint64_t on_edge = 0, inside = 0;
+};
+
+/// Counts of the keys of blocks.
 template <typename CountOf>
-void fill_from_counts(TensorStatRow& row, at::ScalarType type, std::uint64_t subnormal_doubles, CountOf&& count_of) {
-    row.zero = static_cast<std::int64_t>(count_of(0));
-    const std::uint64_t infinite = count_of(blocks::infinity_key);
-    row.pos_inf = static_cast<std::int64_t>(infinite) - row.neg_inf;
-    std::uint64_t nan = 0, subnormal = subnormal_doubles;
-    for (std::uint32_t key = blocks::infinity_key + 1; key < blocks::key_limit; ++key) nan += count_of(key);
-    row.nan = static_cast<std::int64_t>(nan);
+struct KeyedCounts {
+    CountOf count_of;
+    [[nodiscard]] std::uint64_t zero() { return count_of(0); }
+    [[nodiscard]] std::uint64_t infinite() { return count_of(blocks::infinity_key); }
+    [[nodiscard]] std::uint64_t nan() {
+        std::uint64_t sum = 0;
+        for (std::uint32_t key = blocks::infinity_key + 1; key < blocks::part_keys; ++key) sum += count_of(key);
+        return sum;
+    }
+    [[nodiscard]] BinCount of(std::uint32_t bin, bool tells_edge) {
+        const std::uint32_t key = blocks::inside_key(bin);
+        return {tells_edge ? count_of(key - 1) : 0, count_of(key)};
+    }
+};
+template <typename CountOf>
+KeyedCounts(CountOf) -> KeyedCounts<CountOf>;
+
+/// Fills zero, pos_inf, nan, subnormal and the histogram from counts, each of which is asked for at most once. Needs neg_inf, largest and
+/// smallest_nonzero in the row, which bound the bins that are looked at.
+template <typename Counts>
+void fill_from_counts(TensorStatRow& row, at::ScalarType type, std::uint64_t subnormal_doubles, Counts&& counts) {
+    row.zero = static_cast<std::int64_t>(counts.zero());
+    row.pos_inf = static_cast<std::int64_t>(counts.infinite()) - row.neg_inf;
+    row.nan = static_cast<std::int64_t>(counts.nan());
+    std::uint64_t subnormal = subnormal_doubles;
     ExponentHistogram histogram;
     if (row.smallest_nonzero > 0) {
-        const std::uint32_t normal = first_normal_key(type);
-        const std::uint32_t first = key_of_double(row.smallest_nonzero) / 2, last = key_of_double(row.largest) / 2;
+        const std::uint32_t normal = first_normal_bin(type);
+        const auto first = static_cast<std::uint32_t>(histogram_place(row.smallest_nonzero).index);
+        const auto last = static_cast<std::uint32_t>(histogram_place(row.largest).index);
         for (std::uint32_t bin = first; bin <= last; ++bin) {
-            const std::uint64_t edge = bin == 0 ? 0 : count_of(bin * 2), inside = count_of(bin * 2 + 1);
-            if (edge + inside == 0) continue;
-            if (bin * 2 < normal) subnormal += edge + inside;
-            histogram.bins.push_back({static_cast<std::uint16_t>(bin), edge, inside});
+            const BinCount count = counts.of(bin, bin % bins_per_exponent < 16);
+            if (count.on_edge + count.inside == 0) continue;
+            if (bin < normal) subnormal += count.on_edge + count.inside;
+            histogram.bins.push_back({static_cast<std::uint16_t>(bin), count.on_edge, count.inside});
         }
     }
     row.subnormal = static_cast<std::int64_t>(subnormal);

@@ -17,6 +17,10 @@ blocks::KeyCounts& key_counts() {
     return counts;
 }
 
+auto taken_counts() {
+    return record_parts::KeyedCounts{[&counts = key_counts()](std::uint32_t key) { return counts.take(key); }};
+}
+
 /// The order of elements doesn't matter to a record, so what is dense is read as it lies.
 torch::Tensor dense(const torch::Tensor& tensor) {
     return tensor.layout() == at::kStrided && tensor.is_non_overlapping_and_dense() ? tensor.detach() : tensor.detach().contiguous();
@@ -91,7 +95,7 @@ TensorStatRow row_of(const blocks::Sums& sums, std::int64_t elements, at::Scalar
     row.neg_inf = static_cast<std::int64_t>(sums.neg_inf);
     row.largest = std::bit_cast<float>(sums.largest_bits);
     row.smallest_nonzero = sums.largest_bits > 0 ? std::bit_cast<float>(sums.smallest_bits) : 0.0F;
-    record_parts::fill_from_counts(row, type, 0, [](std::uint32_t key) { return key_counts().take(key); });
+    record_parts::fill_from_counts(row, type, 0, taken_counts());
     record_parts::fill_means(row, blocks::total(sums.sum), blocks::total(sums.magnitude), blocks::total(sums.square), 1);
     return row;
 }
@@ -129,7 +133,7 @@ TensorStatRow record_of_doubles(const double* values, std::int64_t elements, dou
         subnormal += magnitude < std::numeric_limits<double>::min() ? 1 : 0;
     }
     row.smallest_nonzero = row.largest > 0 ? smallest : 0;
-    record_parts::fill_from_counts(row, at::kDouble, subnormal, [](std::uint32_t key) { return key_counts().take(key); });
+    record_parts::fill_from_counts(row, at::kDouble, subnormal, taken_counts());
     const double unit = record_parts::unit_of_sums(row.largest);
     double sum = 0, magnitude = 0, square = 0;
     for (std::int64_t i = 0; i < elements; ++i) {

@@ -17,6 +17,11 @@ namespace {
 constexpr std::uint32_t magnitude_mask = 0x7FFFFFFFU, infinity_bits = 0x7F800000U, minus_infinity_bits = 0xFF800000U;
 constexpr std::size_t lanes = 8;
 
+/// Where a vector's way to a key doesn't hold.
+void find_keys(const float* values, std::size_t count, std::uint32_t* keys) {
+    for (std::size_t i = 0; i < count; ++i) keys[i] = key_of(std::bit_cast<std::uint32_t>(values[i]) & magnitude_mask);
+}
+
 #if defined(__x86_64__)
 
 bool has_avx2() {
@@ -49,8 +54,9 @@ MANTISSA_AVX2 void look_avx2(const float* values, std::size_t count, Sums& sums,
     const __m256i mask = _mm256_set1_epi32(static_cast<int>(magnitude_mask)), infinity = _mm256_set1_epi32(static_cast<int>(infinity_bits));
     const __m256i minus_infinity = _mm256_set1_epi32(static_cast<int>(minus_infinity_bits)), low = _mm256_set1_epi32(0x7FFFF);
     const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi32(1);
+    const __m256i mantissa = _mm256_set1_epi32(0x7F'FFFF), undivided = _mm256_set1_epi32(static_cast<int>(first_divided_mantissa) - 1);
     const __m256d magnitude_of_double = _mm256_castsi256_pd(_mm256_set1_epi64x(0x7FFFFFFFFFFFFFFFLL));
-    __m256i largest = _mm256_set1_epi32(static_cast<int>(sums.largest_bits)), smallest = _mm256_set1_epi32(static_cast<int>(sums.smallest_bits));
+    __m256i largest = _mm256_set1_epi32(static_cast<int>(sums.largest_bits)), smallest = _mm256_set1_epi32(0x7FFF'FFFF);
     __m256i negative = zero, neg_inf = zero;
     __m256d sum_low = _mm256_loadu_pd(sums.sum.data()), sum_high = _mm256_loadu_pd(sums.sum.data() + 4);
     __m256d magnitude_low = _mm256_loadu_pd(sums.magnitude.data()), magnitude_high = _mm256_loadu_pd(sums.magnitude.data() + 4);
@@ -62,6 +68,9 @@ MANTISSA_AVX2 void look_avx2(const float* values, std::size_t count, Sums& sums,
         const __m256i is_edge = _mm256_cmpeq_epi32(_mm256_and_si256(magnitude, low), zero);
         const __m256i key = _mm256_add_epi32(_mm256_slli_epi32(_mm256_srli_epi32(magnitude, 19), 1), _mm256_add_epi32(is_edge, one));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(keys + i), key);
+        // One value in two hundred lies so near below a power of two.
+        const __m256i is_part = _mm256_cmpgt_epi32(_mm256_and_si256(magnitude, mantissa), undivided);
+        if (_mm256_movemask_epi8(is_part) != 0) [[unlikely]] find_keys(values + i, lanes, keys + i);
         largest = _mm256_max_epu32(largest, _mm256_and_si256(magnitude, is_finite));
         smallest = _mm256_min_epu32(smallest, _mm256_or_si256(magnitude, _mm256_srli_epi32(is_zero, 1)));
         negative = _mm256_sub_epi32(negative, _mm256_and_si256(_mm256_srai_epi32(bits, 31), _mm256_andnot_si256(is_zero, is_finite)));
@@ -82,7 +91,9 @@ MANTISSA_AVX2 void look_avx2(const float* values, std::size_t count, Sums& sums,
     _mm256_storeu_pd(sums.square.data(), square_low);
     _mm256_storeu_pd(sums.square.data() + 4, square_high);
     sums.largest_bits = largest_of(largest);
-    sums.smallest_bits = smallest_of(smallest);
+    const std::uint32_t smallest_bits = smallest_of(smallest);
+    if (smallest_bits < first_normal_bits) find_keys(values, count, keys);
+    sums.smallest_bits = std::min(sums.smallest_bits, smallest_bits);
     sums.negative += sum_of(negative);
     sums.neg_inf += sum_of(neg_inf);
 }
@@ -221,7 +232,9 @@ void KeyCounts::spill() {
 
 std::uint64_t KeyCounts::take(std::uint32_t key) {
     std::uint64_t count = 0;
-    for (std::size_t table = 0; table < 4; ++table) count += std::exchange(m_tables[table * key_limit + key], 0U);
+    for (std::size_t table = 0; table < 4; ++table) count += m_tables[table * key_limit + key];
+    if (count > 0)  // of a small tensor most are 0 already
+        for (std::size_t table = 0; table < 4; ++table) m_tables[table * key_limit + key] = 0;
     if (m_spilled) count += std::exchange(m_spilled[key], 0U);
     return count;
 }

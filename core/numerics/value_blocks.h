@@ -4,18 +4,48 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <bit>
 #include <memory>
+
+#include "record/exponent_histogram.h"
 
 namespace mantissa::blocks {
 
 /// Values that are converted and looked at together: what a first-level cache holds beside the count tables.
 inline constexpr std::size_t block_values = 2048;
 
-/// A key is a bin of ExponentHistogram and whether the value lies inside it (odd) or on its lower edge (even).
-inline constexpr std::size_t key_limit = 8192;
-inline constexpr std::uint32_t infinity_key = 0xFF0U * 2;
+/// A key tells the bin of ExponentHistogram and whether a value lies inside it (odd) or on its lower edge (even). Nearly all values have the
+/// first eighteen bits of their float32 as key, 0, Inf and NaN too; those of subnormal numbers and of the divided end of a last sixteenth,
+/// which are few, stand behind.
+inline constexpr std::uint32_t infinity_key = 0xFF0U * 2, part_keys = 8192, subnormal_keys = part_keys + 256 * 4;
+inline constexpr std::size_t key_limit = subnormal_keys + 23 * 2 * bins_per_exponent;
+inline constexpr std::uint32_t first_normal_bits = 0x80'0000U, first_divided_mantissa = 0x7F'0000U;
+
+/// Which part of its sixteenth a mantissa of 23 bits lies in; 0: the undivided rest.
+[[nodiscard]] constexpr std::uint32_t part_of(std::uint32_t mantissa) {
+    std::uint32_t part = 0;
+    for (const std::uint32_t border : {first_divided_mantissa, 0x7F'8000U, 0x7F'E000U, 0x7F'F000U}) part += mantissa >= border ? 1 : 0;
+    return part;
+}
 [[nodiscard]] constexpr std::uint32_t key_of(std::uint32_t magnitude_bits) {
-    return (magnitude_bits >> 19) * 2 + ((magnitude_bits & 0x7FFFFU) != 0 ? 1 : 0);
+    const auto is_inside = [](std::uint32_t bits) { return (bits & 0x7'FFFFU) != 0 ? 1U : 0U; };
+    if (magnitude_bits != 0 && magnitude_bits < first_normal_bits) {
+        const auto width = static_cast<std::uint32_t>(std::bit_width(magnitude_bits));
+        const std::uint32_t mantissa = (magnitude_bits << (24 - width)) & 0x7F'FFFFU;
+        const std::uint32_t bin = (width - 1) * bins_per_exponent + (mantissa >> 19) + part_of(mantissa);
+        return subnormal_keys + 2 * bin + is_inside(mantissa);
+    }
+    const std::uint32_t part = part_of(magnitude_bits & 0x7F'FFFFU);
+    if (part > 0 && magnitude_bits < 0x7F80'0000U) return part_keys + (magnitude_bits >> 23) * 4 + part - 1;
+    return (magnitude_bits >> 19) * 2 + is_inside(magnitude_bits);
+}
+/// Of the values inside a bin; those on its edge, where it tells them apart, have the key before.
+[[nodiscard]] constexpr std::uint32_t inside_key(std::uint32_t bin) {
+    constexpr std::uint32_t subnormal_exponents = 23;
+    const std::uint32_t exponent = bin / bins_per_exponent, place = bin % bins_per_exponent;
+    if (exponent < subnormal_exponents) return subnormal_keys + 2 * bin + 1;
+    const std::uint32_t field = exponent - subnormal_exponents + 1;
+    return place < 16 ? (field * 16 + place) * 2 + 1 : part_keys + field * 4 + place - 16;
 }
 
 /// What is added up over the blocks of one tensor. Sums are of finite values, the counts of signs of finite ones that are not 0.

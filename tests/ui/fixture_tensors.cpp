@@ -19,21 +19,7 @@ std::uint64_t mixed(std::uint64_t x) {
 }
 
 ExponentHistogram histogramOf(std::span<const float> values) {
-    std::map<std::uint16_t, HistogramBin> bins;
-    for (const float value : values) {
-        const auto bits = std::bit_cast<std::uint32_t>(std::fabs(value));
-        if (!std::isfinite(value) || value == 0) {
-            continue;
-        }
-        HistogramBin& bin = bins[static_cast<std::uint16_t>(bits >> 19)];
-        bin.index = static_cast<std::uint16_t>(bits >> 19);
-        ((bits & 0x7ffff) == 0 ? bin.on_edge : bin.inside) += 1;
-    }
-    ExponentHistogram histogram;
-    for (const auto& [index, bin] : bins) {
-        histogram.bins.push_back(bin);
-    }
-    return histogram;
+    return histogram_of(std::vector<double>(values.begin(), values.end()));
 }
 
 /// To the eleven bits of fp16's significand, or bf16's eight; the range stays that of float32, like the values below.

@@ -27,7 +27,7 @@ ExponentShares exponentShares(const ExponentHistogram& histogram) {
     const auto count = static_cast<double>(histogram.count());
     shares.first = 256;
     for (const HistogramBin& bin : histogram.bins) {
-        const int field = bin.index / 16;
+        const int field = std::max(0, exponent_of_bin(bin.index) + 127);  // subnormal numbers together
         shares.share[static_cast<std::size_t>(field)] += static_cast<double>(bin.on_edge + bin.inside) / count;
         shares.first = std::min(shares.first, field);
         shares.last = std::max(shares.last, field);

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <map>
 
@@ -20,7 +19,6 @@ TensorStatRow record(std::int64_t step, TensorRole role, const std::string& tens
     row.tensor = tensor;
     row.dtype = dtype;
     row.elements = static_cast<std::int64_t>(values.size());
-    std::map<std::uint16_t, HistogramBin> bins;
     double squares = 0;
     for (const float value : values) {
         const float magnitude = std::abs(value);
@@ -32,17 +30,10 @@ TensorStatRow record(std::int64_t step, TensorRole role, const std::string& tens
         row.largest = std::max<double>(row.largest, magnitude);
         if (magnitude == 0) {
             ++row.zero;
-            continue;
         }
-        const auto bits = std::bit_cast<std::uint32_t>(magnitude);
-        HistogramBin& bin = bins[static_cast<std::uint16_t>(bits >> 19)];
-        bin.index = static_cast<std::uint16_t>(bits >> 19);
-        ++((bits & 0x7FFFFU) == 0 ? bin.on_edge : bin.inside);
     }
     row.rms = std::sqrt(squares / static_cast<double>(values.size()));
-    ExponentHistogram histogram;
-    for (const auto& [index, bin] : bins) histogram.bins.push_back(bin);
-    row.exponents = histogram.to_blob();
+    row.exponents = histogram_of({values.begin(), values.end()}).to_blob();
     return row;
 }
 

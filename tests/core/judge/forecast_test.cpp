@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "evidence_maker.h"
@@ -110,17 +108,8 @@ TensorStatRow record(std::int64_t step, TensorRole role, const std::string& tens
     row.tensor = tensor;
     row.dtype = "float32";
     row.elements = static_cast<std::int64_t>(values.size());
-    std::map<std::uint16_t, HistogramBin> bins;
-    for (const float value : values) {
-        row.largest = std::max<double>(row.largest, value);
-        const auto bits = std::bit_cast<std::uint32_t>(value);
-        HistogramBin& bin = bins[static_cast<std::uint16_t>(bits >> 19)];
-        bin.index = static_cast<std::uint16_t>(bits >> 19);
-        ++((bits & 0x7FFFFU) == 0 ? bin.on_edge : bin.inside);
-    }
-    ExponentHistogram histogram;
-    for (const auto& [index, bin] : bins) histogram.bins.push_back(bin);
-    row.exponents = histogram.to_blob();
+    for (const float value : values) row.largest = std::max<double>(row.largest, value);
+    row.exponents = histogram_of({values.begin(), values.end()}).to_blob();
     return row;
 }
 

@@ -32,7 +32,7 @@ double smallest_normal(at::ScalarType type) {
 
 /// The bin of a magnitude, found by the edges alone.
 int bin_of(double magnitude) {
-    int low = 0, high = histogram_bins - 16;  // below Inf
+    int low = 0, high = histogram_bins;
     while (low + 1 < high) {
         const int middle = (low + high) / 2;
         (bin_edge(middle) <= magnitude ? low : high) = middle;
@@ -70,7 +70,7 @@ TensorStatRow naive_record(const torch::Tensor& tensor) {
             row.subnormal += magnitude < smallest_normal(tensor.scalar_type()) ? 1 : 0;
             row.smallest_nonzero = std::min(row.smallest_nonzero, magnitude);
             const int bin = bin_of(magnitude);
-            ++(bin_edge(bin) == magnitude ? bins[bin].first : bins[bin].second);
+            ++(bin_edge(bin) == magnitude && bin % bins_per_exponent < 16 ? bins[bin].first : bins[bin].second);
         }
     }
     if (row.smallest_nonzero == infinity) row.smallest_nonzero = 0;
@@ -205,6 +205,23 @@ TEST(TensorRecord, Fp32AtItsEndsAndNanPayloads) {
     EXPECT_EQ(row.smallest_nonzero, 0x1p-149);
 }
 
+// Beside every border, of subnormal and of ordinary exponents.
+TEST(TensorRecord, Fp32AtTheBordersOfBins) {
+    std::vector<std::int32_t> bits;
+    for (const std::uint32_t exponent : {0U, 1U, 102U, 127U, 254U}) {
+        for (std::uint32_t sixteenth = 0; sixteenth < 16; ++sixteenth) bits.push_back(static_cast<std::int32_t>((exponent << 23) + (sixteenth << 19)));
+        for (const unsigned shift : {19U, 18U, 17U, 16U, 15U, 14U, 13U, 12U, 11U, 0U}) {
+            for (std::uint32_t beside = 0; beside < 3; ++beside)
+                bits.push_back(static_cast<std::int32_t>((exponent << 23) + 0x80'0000U - (1U << shift) + beside - 1));
+        }
+    }
+    for (unsigned shift = 0; shift < 23; ++shift) {
+        for (const std::uint32_t pattern : {1U, 3U, 31U, 127U, 255U, 511U, 1023U, 2047U, 4095U})
+            bits.push_back(static_cast<std::int32_t>((pattern << shift) & 0x7F'FFFFU));
+    }
+    expect_right(torch::tensor(bits, at::kInt).view(at::kFloat));
+}
+
 TEST(TensorRecord, DoublesBeyondFp32StayInTheFirstAndLastBin) {
     const std::vector<double> values{1e300, -1e300, 1e-300, 0x1p-149, 0x1.8p-149, 0x1p-1074, 0x1p127, 0x1.00000001p10, -0x1p10};
     const torch::Tensor tensor = torch::tensor(values, at::kDouble);
@@ -214,7 +231,7 @@ TEST(TensorRecord, DoublesBeyondFp32StayInTheFirstAndLastBin) {
         EXPECT_EQ(row.subnormal, 1);
         EXPECT_NEAR(row.rms, 1e300 * std::sqrt(2.0 / 9), 1e288);
         EXPECT_NEAR(row.mean_abs, 2e300 / 9, 1e288);
-        const std::vector<HistogramBin> expected{{0, 0, 4}, {(127 + 10) * 16, 1, 1}, {254 * 16, 1, 0}, {4079, 0, 2}};
+        const std::vector<HistogramBin> expected{{0, 1, 2}, {8, 1, 0}, {(149 + 10) * 20, 1, 1}, {(149 + 127) * 20, 1, 0}, {5539, 0, 2}};
         EXPECT_EQ(ExponentHistogram::from_blob(row.exponents)->bins, expected);
     }
     // Squares that leave double precision at the small end.
@@ -280,7 +297,7 @@ TEST(UpdateRecord, RoundedAwayInTheFormatOfTheWeight) {
 
 TEST(Kernels, PlainAndFastOnesGiveTheSameBits) {
     torch::manual_seed(6);
-    torch::Tensor values = torch::randn({2048}) * torch::exp(20 * torch::randn({2048}));
+    torch::Tensor values = torch::randn({2048}) * torch::exp(40 * torch::randn({2048}));
     values[5] = infinity;
     values[6] = -infinity;
     values[7] = std::nan("");

@@ -106,6 +106,8 @@ void add_in_modes(FaultPrograms& to, FaultProgram program, const std::vector<Pre
 [[nodiscard]] FaultPrograms formula_programs();   // bad in every precision
 [[nodiscard]] FaultPrograms poisoned_programs();  // bad before the step began, the update, the rate
 [[nodiscard]] FaultPrograms open_programs();      // what can't be decided
-[[nodiscard]] FaultPrograms survivors();          // label survived_by_skipping: whole runs, told from the comparison
+// Whole runs, told from the comparison.
+[[nodiscard]] FaultPrograms survivors();    // label survived_by_skipping
+[[nodiscard]] FaultPrograms underflowing();  // label gradient_underflow
 
 }  // namespace mantissa

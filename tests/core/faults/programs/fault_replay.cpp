@@ -11,6 +11,7 @@
 
 #include "base/numbers.h"
 #include "numerics/birth_finder.h"
+#include "numerics/tensor_record.h"
 #include "numerics/tensor_reading.h"
 #include "record/skip_kind.h"
 
@@ -40,6 +41,7 @@ struct Change {
 struct Seen {
     bool loss_bad = false, output_bad = false, gradient_bad = false, weight_bad = false, is_skipped = false, is_fault = false;
     double loss = 0, norm = 0;
+    std::optional<double> loss_scale = {};
     [[nodiscard]] bool is_finite() const { return !loss_bad && !output_bad && !gradient_bad && !weight_bad; }
 };
 
@@ -93,6 +95,7 @@ class Run {
         const StepFacts& facts = m_accelerator.last_step();
         seen.loss = loss.item<double>();
         seen.norm = facts.grad_norm;
+        seen.loss_scale = facts.loss_scale;
         seen.loss_bad = !std::isfinite(seen.loss);
         seen.output_bad = level_of(read_tensor(output)) != Level::Finite;
         seen.gradient_bad = facts.nonfinite_grads > 0 || facts.found_inf;
@@ -105,6 +108,16 @@ class Run {
         return seen;
     }
     [[nodiscard]] const std::optional<BirthReport>& birth() const { return m_birth; }
+    /// What tensor records of the last step's gradients say, as far as a rule reads it.
+    [[nodiscard]] json gradients() const {
+        json told = json::array();
+        for (const auto& parameter : m_net->named_parameters()) {
+            const TensorStatRow row = tensor_record(parameter.value().grad());
+            told.push_back({{"tensor", parameter.key()}, {"elements", row.elements}, {"zero", row.zero}, {"largest", row.largest},
+                            {"smallest", row.smallest_nonzero}, {"exponents", std::vector<int>(row.exponents.begin(), row.exponents.end())}});
+        }
+        return told;
+    }
 
   private:
     // In the order in which a step comes to harm.
@@ -127,7 +140,7 @@ class Run {
 
 json row_of(std::int64_t step, const Seen& seen) {
     return {{"step", step}, {"loss", number_to_json(seen.loss)}, {"norm", number_to_json(seen.norm)},
-            {"skipped", seen.is_skipped}, {"bad_gradient", seen.gradient_bad}};
+            {"scale", seen.loss_scale ? json(*seen.loss_scale) : json()}, {"skipped", seen.is_skipped}, {"bad_gradient", seen.gradient_bad}};
 }
 
 VariantReport begun(const Change& change, const char* state) {
@@ -180,6 +193,7 @@ json run_program(const FaultProgram& program, const Change& change) {
     }
     variant.from_step = change.id == "half_rate" ? 0 : change.step.value_or(0);
     told["variant"] = to_json(variant);
+    if (!change.step || step <= *change.step) told["gradients"] = run.gradients();
     return told;
 }
 
@@ -239,12 +253,31 @@ std::vector<StepRow> rows_of(const json& told) {
         row.step = one.at("step");
         row.loss = number_from_json(one.at("loss")).value_or(NAN);
         row.grad_norm = number_from_json(one.at("norm")).value_or(NAN);
+        if (!one.at("scale").is_null()) row.loss_scale = one.at("scale").get<double>();
         row.nonfinite_loss = !std::isfinite(row.loss);
         row.nonfinite_grads = one.at("bad_gradient").get<bool>() ? 1 : 0;
         row.skipped = one.at("skipped");
         row.skip_kind = row.skipped ? SkipKind::Probing : SkipKind::None;
         row.applied_step = (rows.empty() ? 0 : rows.back().applied_step) + (row.skipped ? 0 : 1);
         rows.push_back(row);
+    }
+    return rows;
+}
+
+std::vector<TensorStatRow> gradient_rows(const json& told, std::int64_t step) {
+    std::vector<TensorStatRow> rows;
+    for (const json& one : told.value("gradients", json::array())) {
+        TensorStatRow row;
+        row.step = step;
+        row.role = TensorRole::Gradient;
+        row.tensor = one.at("tensor");
+        row.dtype = "float32";
+        row.elements = one.at("elements");
+        row.zero = one.at("zero");
+        row.largest = number_from_json(one.at("largest")).value_or(0);
+        row.smallest_nonzero = number_from_json(one.at("smallest")).value_or(0);
+        for (const int byte : one.at("exponents").get<std::vector<int>>()) row.exponents.push_back(static_cast<char>(byte));
+        rows.push_back(std::move(row));
     }
     return rows;
 }
@@ -334,7 +367,9 @@ ComparisonEvidence compare(const FaultProgram& program) {
     for (const Precision mode : {Precision::No, Precision::Fp16}) {
         const Change change{.id = "run", .mode = mode, .step = program.max_steps, .later = -1};
         RunEvidence run;
-        run.rows.steps = rows_of(in_a_process(program, change));
+        const json told = in_a_process(program, change);
+        run.rows.steps = rows_of(told);
+        if (mode == Precision::No) run.rows.tensor_stats = gradient_rows(told, program.max_steps - 1);
         run.summary.mode = run.summary.requested = run.summary.effective = mode;
         run.summary.state = RunState::Finished;
         run.summary.planned_steps = run.summary.steps = static_cast<std::int64_t>(run.rows.steps.size());

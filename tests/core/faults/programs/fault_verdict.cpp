@@ -1,7 +1,5 @@
 #include "fault_verdict.h"
 
-#include <algorithm>
-
 #include "judge/replay_verdict.h"
 #include "judge/verdict_rules.h"
 
@@ -16,9 +14,12 @@ Named verdict_of(const Diagnosis& diagnosis) {
     return found ? Named{found->finding.code, found->cause, found->confidence} : Named{};
 }
 
-bool is_told(const ComparisonEvidence& evidence, const std::string& code) {
-    const std::vector<Finding> findings = apply_rules(Case(evidence));
-    return std::any_of(findings.begin(), findings.end(), [&](const Finding& one) { return one.code == code; });
+std::vector<std::string> told_codes(const ComparisonEvidence& evidence) {
+    std::vector<std::string> codes;
+    for (const Finding& one : apply_rules(Case(evidence))) {
+        if (one.severity == "warning" || one.severity == "error") codes.push_back(one.code);
+    }
+    return codes;
 }
 
 }  // namespace mantissa

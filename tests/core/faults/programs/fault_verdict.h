@@ -2,6 +2,7 @@
 // Asks the judge, of whose headers one file alone knows: the programs beside it are of the torch side.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "judge/control_health.h"
 #include "judge/evidence.h"
@@ -23,7 +24,7 @@ struct Named {
 };
 
 [[nodiscard]] Named verdict_of(const Diagnosis& diagnosis);
-/// Whether a rule of comparisons says this code.
-[[nodiscard]] bool is_told(const ComparisonEvidence& evidence, const std::string& code);
+/// What the rules of comparisons say above note level.
+[[nodiscard]] std::vector<std::string> told_codes(const ComparisonEvidence& evidence);
 
 }  // namespace mantissa

@@ -111,6 +111,62 @@ void infinities(FaultPrograms& to) {
                                            "    return torch.matmul(y, self.weight)\n",
                                            "    return self.block.forward(x)\n");
     }, mask_a_row, "block.softmax"), all_modes);
+    const Middle additive = [](const Tensor& x) {
+        return torch::log_softmax(x + torch::zeros_like(x).masked_fill(x < -50, -infinity), 1).clamp_min(-20);
+    };
+    add_in_modes(to, program("masked_row", "mask that is added before a log softmax", "layers", [additive] {
+        return std::make_shared<LayerNet>(torch::nn::Sequential(torch::nn::Functional(additive), torch::nn::Linear(width, 2)));
+    }, mask_a_row, "log_softmax"), all_modes);
+}
+
+/// torch's own attention over the batch as one sequence; samples of padding are no keys.
+struct PaddedAttention : FaultNet {
+    torch::nn::MultiheadAttention attention{torch::nn::MultiheadAttentionOptions(width, 2)};
+    torch::nn::Linear head{width, 2};
+    PaddedAttention() {
+        register_module("attention", attention);
+        register_module("head", head);
+    }
+    Tensor forward(const Tensor& x) override {
+        const Tensor sequence = x.unsqueeze(1), is_padding = (x < -50).all(1).unsqueeze(0);
+        return head(std::get<0>(attention(sequence, sequence, sequence, is_padding)).squeeze(1));
+    }
+};
+
+void attentions(FaultPrograms& to) {
+    // A query that may look at no key.
+    add_in_modes(to, program("masked_row", "attention of a query without keys", "ops", [] {
+        return std::make_shared<OpsNet>(
+            std::vector<std::pair<std::string, Tensor>>{{"query", weights(width, width)}, {"key", weights(width, width)}, {"value", weights(width, 2)}},
+            [](const OpsNet& net, const Tensor& x) {
+                const Tensor scores = x.matmul(net["query"]).matmul(x.matmul(net["key"]).t()) / 8;
+                return torch::softmax(scores.masked_fill((x < -50).any(1, true), -infinity), 1).matmul(x.matmul(net["value"]));
+            });
+    }, mask_a_row, "softmax"), all_modes);
+    // Its masked_fill has no half kernel in C++.
+    add_in_modes(to, program("masked_row", "attention over padding alone", "layers", [] { return std::make_shared<PaddedAttention>(); },
+                             [](FaultBatch& batch) { batch.features.fill_(-100); }, "softmax"), {Precision::No});
+    add_in_modes(to, program("masked_row", "attention of a query without keys", "script", [] {
+        return std::make_shared<ScriptNet>(weights(width, width),
+                                           "    q = torch.matmul(x, self.weight)\n"
+                                           "    mask = torch.zeros_like(x[:, :1]).masked_fill(x[:, :1] < -50.0, float('-inf'))\n"
+                                           "    return torch.matmul(torch.softmax(torch.matmul(q, q.t()) / 8.0 + mask, 1), q)\n",
+                                           "    return self.block.forward(x)[:, :2]\n");
+    }, mask_a_row, "block.softmax"), all_modes);
+    // The mean over what a mask keeps, when it keeps nothing, isn't a softmax: 0 / 0.
+    const Middle mean = [](const Tensor& x) {
+        const Tensor kept = (x > -50).to(torch::kFloat);
+        return x * 0.1 + (x * kept).sum(1, true) / kept.sum(1, true);
+    };
+    add_in_modes(to, program("zero_over_zero", "mean over a mask that keeps nothing", "ops", [mean] { return ops_on_features(mean); }, mask_a_row,
+                             "div"), all_modes);
+    add_in_modes(to, program("zero_over_zero", "mean over a mask that keeps nothing", "script", [] {
+        return std::make_shared<ScriptNet>(weights(width, 2),
+                                           "    kept = (x > -50.0).float()\n"
+                                           "    mean = (x * kept).sum(1, True) / kept.sum(1, True)\n"
+                                           "    return torch.matmul(x * 0.1 + mean, self.weight)\n",
+                                           "    return self.block.forward(x)\n");
+    }, mask_a_row, "block.div"), all_modes);
 }
 
 void roots(FaultPrograms& to) {
@@ -142,7 +198,7 @@ void batches(FaultPrograms& to) {
 
 FaultPrograms formula_programs() {
     FaultPrograms programs;
-    for (const auto add : {logarithms, quotients, infinities, roots, batches}) add(programs);
+    for (const auto add : {logarithms, quotients, infinities, attentions, roots, batches}) add(programs);
     return programs;
 }
 

@@ -65,18 +65,34 @@ TEST(FaultPrograms, formulas_that_give_out) { expect_all_named(formula_programs(
 TEST(FaultPrograms, bad_before_or_after_the_step) { expect_all_named(poisoned_programs()); }
 TEST(FaultPrograms, what_cannot_be_decided) { expect_all_named(open_programs()); }
 
-TEST(FaultPrograms, what_only_skipping_survived) {
-    for (const FaultProgram& program : survivors()) {
-        const bool is_right = is_told(compare(program), program.label);
+void expect_told(const FaultPrograms& programs) {
+    for (const FaultProgram& program : programs) {
+        const std::vector<std::string> told = told_codes(compare(program));
+        const bool is_right = std::find(told.begin(), told.end(), program.label) != told.end();
         EXPECT_TRUE(is_right) << title(program);
-        std::printf("%-5s %-20s %s\n", is_right ? "right" : "WRONG", program.label.c_str(), title(program).c_str());
+        std::string all;
+        for (const std::string& code : told) all += (all.empty() ? "" : " ") + code;
+        std::printf("%-5s %-20s %-60s %s\n", is_right ? "right" : "WRONG", program.label.c_str(), title(program).c_str(), all.c_str());
+    }
+}
+
+TEST(FaultPrograms, what_only_skipping_survived) { expect_told(survivors()); }
+
+TEST(FaultPrograms, gradients_below_the_format) {
+    expect_told(underflowing());
+    for (FaultProgram program : underflowing()) {
+        const std::vector<std::string> alone{program.label};
+        EXPECT_EQ(told_codes(compare(program)), alone) << title(program);
+        // The same loss at a scale that carries its gradients is healthy.
+        program.initial_scale = 0x1p28;
+        EXPECT_EQ(told_codes(compare(program)), std::vector<std::string>()) << title(program);
     }
 }
 
 TEST(FaultPrograms, there_are_enough_of_every_cause) {
     std::map<std::string, int> of_label;
     std::size_t all = 0;
-    for (const auto& programs : {range_programs(), formula_programs(), poisoned_programs(), open_programs(), survivors()}) {
+    for (const auto& programs : {range_programs(), formula_programs(), poisoned_programs(), open_programs(), survivors(), underflowing()}) {
         all += programs.size();
         for (const FaultProgram& program : programs) ++of_label[program.label];
     }

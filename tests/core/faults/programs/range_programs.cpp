@@ -132,7 +132,31 @@ void losses(FaultPrograms& to) {
     }
 }
 
+/// A term of the loss that weighs little. Adam learns from gradients of any size, so fp32 doesn't mind.
+FaultProgram light_loss(const std::string& name, const std::string& form, double weight, double scale) {
+    FaultProgram program{.label = "gradient_underflow", .name = name, .form = form, .mode = Precision::Fp16, .net = plain_net(form),
+                         .loss = cross_entropy, .rate = 0.02, .initial_scale = scale, .max_steps = 100};
+    program.batch = [weight](std::int64_t step) {
+        FaultBatch batch = ordinary_batch(step);
+        batch.loss_factor = weight;
+        return batch;
+    };
+    program.optimizer = [](std::vector<Tensor> parameters, double rate) {
+        return adamw(std::move(parameters), {.learning_rate = rate, .eps = 1e-20});
+    };
+    return program;
+}
+
 }  // namespace
+
+FaultPrograms underflowing() {
+    FaultPrograms programs;
+    for (const std::string form : {"ops", "layers", "script"}) {
+        programs.push_back(light_loss("loss × 1e-7 without a loss scale", form, 1e-7, 1));
+        programs.push_back(light_loss("loss × 1e-8 at loss scale 16", form, 1e-8, 16));
+    }
+    return programs;
+}
 
 FaultPrograms range_programs() {
     FaultPrograms programs;
