@@ -99,26 +99,17 @@ void HeatMap::layOut() {
     verticalScrollBar()->setRange(0, std::max(0, wanted - plot().height()));
 }
 
-/// The columns that a pixel shows: one, or all that share it.
-HeatMap::Columns HeatMap::columnsOf(int pixel, int width) const {
-    const double columns = static_cast<double>(m_heat->columns().size());
-    const auto from = static_cast<std::size_t>(std::floor(pixel * columns / width));
-    const auto to = static_cast<std::size_t>(std::ceil((pixel + 1) * columns / width));
-    if (columns <= width) {
-        return {from, from + 1};
-    }
-    return {from, std::min(std::max(to, from + 1), m_heat->columns().size())};
-}
-
 QRectF HeatMap::cellRect(const Place& place) const {
-    const QRect area = plot();
-    const double width = static_cast<double>(area.width()) / static_cast<double>(m_heat->columns().size());
-    return {area.left() + static_cast<double>(place.column) * width,
-            static_cast<double>(static_cast<int>(place.tensor) * rowHeight() - verticalScrollBar()->value()), width,
-            static_cast<double>(rowHeight())};
+    const HeatAxis::Pixels pixels = axis().pixelsOf(place.column);
+    return {plot().left() + pixels.from, static_cast<double>(static_cast<int>(place.tensor) * rowHeight() - verticalScrollBar()->value()),
+            pixels.to - pixels.from, static_cast<double>(rowHeight())};
 }
 
-QPoint HeatMap::positionOf(std::size_t tensor, std::size_t column) const { return cellRect({tensor, column}).center().toPoint(); }
+QPoint HeatMap::positionOf(std::size_t tensor, std::size_t column) const {
+    const QRectF box = cellRect({tensor, column});
+    // Of one that is narrower than a pixel: the pixel that shows it.
+    return {box.width() > 2 ? static_cast<int>(box.center().x()) : static_cast<int>(std::lround(box.left())), static_cast<int>(box.center().y())};
+}
 
 std::optional<HeatMap::Place> HeatMap::placeAt(const QPoint& at) const {
     if (!m_heat || m_heat->isEmpty() || at.y() >= plot().height() || at.x() < 0 || at.x() > plot().right()) {
@@ -131,8 +122,13 @@ std::optional<HeatMap::Place> HeatMap::placeAt(const QPoint& at) const {
     if (at.x() < plot().left()) {  // on the name: the last step that was recorded
         return Place{row, m_heat->columns().size() - 1};
     }
-    const Columns columns = columnsOf(at.x() - plot().left(), plot().width());
-    Place worst{row, std::min(columns.from, m_heat->columns().size() - 1)};
+    const HeatAxis steps = axis();
+    const auto pixel = std::min(static_cast<std::size_t>(at.x() - plot().left()), steps.shown().size() - 1);
+    const HeatAxis::Columns columns = steps.shown()[pixel];
+    if (columns.isEmpty()) {
+        return std::nullopt;  // nothing was recorded there
+    }
+    Place worst{row, columns.from};
     for (std::size_t column = columns.from + 1; column < columns.to; ++column) {
         const auto value = m_heat->value(row, column, m_quantity, m_format), before = m_heat->value(row, worst.column, m_quantity, m_format);
         if (value && (!before || isWorse(m_quantity, *value, *before))) {

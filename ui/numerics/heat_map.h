@@ -1,12 +1,12 @@
 #pragma once
-// The heat map: tensors × recorded steps. Hover and arrow keys read values, a click or a move of the cursor goes to that tensor and
+// The heat map: tensors × steps, a column per record at its step's place (HeatAxis). Hover and arrow keys read values, a click or a move of the cursor goes to that tensor and
 // step. Each pixel column shows the worst of the steps that lie in it; non-finite values get a mark whatever the quantity.
 #include <QAbstractScrollArea>
 #include <memory>
 #include <optional>
 
 #include "ui/bridge/theme.h"
-#include "ui/numerics/tensor_heat.h"
+#include "ui/numerics/heat_axis.h"
 
 namespace mantissa::ui {
 
@@ -50,14 +50,11 @@ class HeatMap : public QAbstractScrollArea {
         std::size_t tensor = 0, column = 0;
         bool operator==(const Place&) const = default;
     };
-    struct Columns {
-        std::size_t from = 0, to = 0;  // [from, to)
-    };
     [[nodiscard]] std::optional<Place> placeAt(const QPoint& at) const;
     [[nodiscard]] QRect plot() const;
     [[nodiscard]] int namesWidth() const;
     [[nodiscard]] int rowHeight() const;
-    [[nodiscard]] Columns columnsOf(int pixel, int width) const;
+    [[nodiscard]] HeatAxis axis() const { return {m_heat->columns(), plot().width()}; }
     [[nodiscard]] QRectF cellRect(const Place& place) const;
     [[nodiscard]] QString textOf(const Place& place) const;
     void layOut();

@@ -2,6 +2,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
+#include <cmath>
 
 #include "ui/numerics/heat_map.h"
 #include "ui/numerics/heat_scale.h"
@@ -17,6 +18,8 @@ void HeatMap::paintCells(QPainter& painter) const {
     const QRect area = plot();
     const int height = rowHeight();
     const ThemeColours& colours = m_theme.colours();
+    const HeatAxis steps = axis();
+    const std::vector<HeatAxis::Columns>& shown = steps.shown();
     std::vector<QRectF> marks;
     for (std::size_t row = 0; row < m_heat->tensors().size(); ++row) {
         const int top = static_cast<int>(row) * height - verticalScrollBar()->value();
@@ -24,9 +27,9 @@ void HeatMap::paintCells(QPainter& painter) const {
             continue;
         }
         for (int pixel = 0; pixel < area.width();) {
-            const Columns columns = columnsOf(pixel, area.width());
-            int end = pixel + 1;  // pixels of one column are one rectangle
-            while (end < area.width() && columns.to == columns.from + 1 && columnsOf(end, area.width()).from == columns.from) {
+            const HeatAxis::Columns columns = shown[static_cast<std::size_t>(pixel)];
+            int end = pixel + 1;  // pixels of the same columns are one rectangle
+            while (end < area.width() && shown[static_cast<std::size_t>(end)] == columns) {
                 ++end;
             }
             std::optional<double> level;
@@ -89,24 +92,25 @@ void HeatMap::paintSteps(QPainter& painter) const {
     painter.setPen(m_theme.colours().muted);
     const int top = std::min(area.height(), rowHeight() * static_cast<int>(m_heat->tensors().size())) + 2;
     const int line = fontMetrics().height();
-    int freeFrom = 0;
-    const std::size_t columns = m_heat->columns().size();
-    // As many labels as fit, the last one always.
-    const int widest = fontMetrics().horizontalAdvance(QString::number(m_heat->columns().back().last)) + 18;
-    const std::size_t every = std::max<std::size_t>(1, (columns * static_cast<std::size_t>(widest) + area.width() - 1) / area.width());
-    for (std::size_t column = 0; column < columns; ++column) {
-        const bool isLast = column + 1 == columns;
-        if (column % every != 0 && !isLast) {
-            continue;
-        }
-        const QString text = QString::number(isLast ? m_heat->columns()[column].last : m_heat->columns()[column].first);
+    const HeatAxis steps = axis();
+    // As many round steps as fit, and the last record always.
+    const std::int64_t last = m_heat->columns().back().last;
+    const int widest = fontMetrics().horizontalAdvance(QString::number(last));
+    const auto put = [&](std::int64_t step, int before) {
+        const QString text = QString::number(step);
         const int width = fontMetrics().horizontalAdvance(text);
-        const int middle = static_cast<int>(cellRect({0, column}).center().x());
-        const int left = std::clamp(middle - width / 2, area.left(), area.right() - width);
-        if (left >= freeFrom && (isLast || left + width + 14 < static_cast<int>(cellRect({0, columns - 1}).center().x()) - widest / 2)) {
-            painter.drawText(QRect(left, top, width + 1, line), Qt::AlignLeft, text);
-            freeFrom = left + width + 10;
+        const int at = area.left() + static_cast<int>(std::lround(steps.pixelOf(static_cast<double>(step))));
+        const int left = std::clamp(at - width / 2, area.left(), area.right() - width);
+        if (left + width > before) {
+            return before;
         }
+        painter.drawLine(at, top - 2, at, top);
+        painter.drawText(QRect(left, top, width + 1, line), Qt::AlignLeft, text);
+        return left;
+    };
+    const int lastLeft = put(last, area.right() + 1);
+    for (const std::int64_t step : steps.ticks(std::max(1, area.width() / (widest + 24)))) {
+        (void)put(step, lastLeft - 12);
     }
     painter.drawText(QRect(0, top, area.left() - namesGap, line), Qt::AlignRight, tr("step"));
 }

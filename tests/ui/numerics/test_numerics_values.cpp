@@ -2,10 +2,12 @@
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 #include <QTest>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "fixture_tensors.h"
+#include "ui/numerics/heat_axis.h"
 #include "ui/numerics/heat_scale.h"
 #include "ui/numerics/histogram_view.h"
 #include "ui/numerics/numerics_tables.h"
@@ -72,6 +74,61 @@ class NumericsValuesTest : public QObject {
             }
         }
         QCOMPARE(bads, std::size_t{1});
+    }
+
+    void columnsLieAtTheirStepsAfterASwitchOfTheLevel() {
+        // Every 50 steps up to 200, every step up to 210, then every 50 again; merged ones hold several steps.
+        std::vector<HeatColumn> columns;
+        for (const std::int64_t step : {0, 50, 100, 150, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 260}) {
+            columns.push_back({step, step});
+        }
+        const HeatAxis axis(columns, 620);  // two pixels a step
+        QCOMPARE(axis.begin(), 0.0);
+        QCOMPARE(axis.end(), 310.0);  // the last reaches as far as the one before
+        QCOMPARE(axis.pixelOf(100), 200.0);
+        QCOMPARE(axis.pixelsOf(1).from, 100.0);
+        QCOMPARE(axis.pixelsOf(1).to, 200.0);
+        QCOMPARE(axis.pixelsOf(4).from, 400.0);
+        QCOMPARE(axis.pixelsOf(4).to, 402.0);  // every step from here on
+        QCOMPARE(axis.pixelsOf(14).to, 520.0);
+        QCOMPARE(axis.shown()[0], (HeatAxis::Columns{0, 1}));
+        QCOMPARE(axis.shown()[99], (HeatAxis::Columns{0, 1}));
+        QCOMPARE(axis.shown()[100], (HeatAxis::Columns{1, 2}));
+        QCOMPARE(axis.shown()[405], (HeatAxis::Columns{6, 7}));
+        QCOMPARE(axis.shown()[619], (HeatAxis::Columns{15, 16}));
+        QCOMPARE(axis.ticks(7), (std::vector<std::int64_t>{0, 50, 100, 150, 200, 250, 300}));
+        QCOMPARE(axis.ticks(4), (std::vector<std::int64_t>{0, 100, 200, 300}));
+        const HeatAxis narrow(columns, 31);  // ten steps a pixel: each column is still shown by one
+        std::vector<bool> isShown(columns.size());
+        for (const HeatAxis::Columns& pixel : narrow.shown()) {
+            for (std::size_t i = pixel.from; i < pixel.to; ++i) {
+                isShown[i] = true;
+            }
+        }
+        QVERIFY(std::all_of(isShown.begin(), isShown.end(), [](bool shown) { return shown; }));
+        QCOMPARE(narrow.shown()[20].from, std::size_t{4});  // step 200, and what rounds to the same pixel
+        QVERIFY(narrow.shown()[20].to >= 9);
+    }
+
+    void aHoleWithoutRecordsStaysEmpty() {
+        const std::vector<HeatColumn> columns{{0, 0}, {10, 10}, {20, 20}, {520, 520}, {530, 530}};
+        const HeatAxis axis(columns, 540);
+        QCOMPARE(axis.end(), 540.0);
+        QCOMPARE(axis.pixelsOf(2).to, 30.0);  // not to 520
+        QVERIFY(axis.shown()[30].isEmpty());
+        QVERIFY(axis.shown()[519].isEmpty());
+        QCOMPARE(axis.shown()[520], (HeatAxis::Columns{3, 4}));
+        // At either end nothing tells a hole from the pace: the first record after a switch draws none.
+        const std::vector<HeatColumn> soon{{0, 0}, {20, 20}, {22, 22}, {23, 23}, {73, 73}};
+        const HeatAxis early(soon, 123);
+        QCOMPARE(early.end(), 123.0);
+        for (const HeatAxis::Columns& pixel : early.shown()) {
+            QVERIFY(!pixel.isEmpty());
+        }
+        const std::vector<HeatColumn> one{{7, 7}};
+        QCOMPARE(HeatAxis(one, 100).shown()[99], (HeatAxis::Columns{0, 1}));
+        QCOMPARE(HeatAxis(one, 100).ticks(5), std::vector<std::int64_t>{7});
+        QVERIFY(HeatAxis({}, 100).shown()[0].isEmpty());
     }
 
     void zonesBeginWhereTheFormatDoes() {
