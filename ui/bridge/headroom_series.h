@@ -1,6 +1,7 @@
 #pragma once
 // Bits that the worst output of a run has left below the end of its format, at the steps whose tensors were recorded: a short series of its
-// own, for the same charts. Window's thread only.
+// own, for the same charts. The dtype of a row decides what it is measured against, so that an fp32 island beside fp16 is never told by
+// fp16's end; of mode no it is fp16's for all, since the control shows what fp16 would meet. Window's thread only.
 #include <map>
 #include <string>
 #include <vector>
@@ -23,16 +24,21 @@ class HeadroomSeries {
 
   private:
     struct Worst {
-        std::string tensor;
+        std::string tensor;  // empty: no row yet
         double largest = 0;
+        double bits = 0;
         bool isInfinite = false;
     };
-    std::map<std::int64_t, Worst> m_open;  // steps that may still get rows
+    /// Of one step.
+    struct Open {
+        Worst asFp16;   // every output, by fp16's end
+        Worst byDtype;  // those in half or less, each by its own end
+    };
+    static void take(Worst& worst, const TensorStatRow& row, double limit);
+
+    std::map<std::int64_t, Open> m_open;  // steps that may still get rows
     RunSeries m_series;
     std::string m_worst;
 };
-
-/// The format that headroom is told for: the mode's own; of `no` that of fp16, since the control shows what fp16 would meet.
-[[nodiscard]] Precision headroomFormat(Precision mode);
 
 }  // namespace mantissa::ui

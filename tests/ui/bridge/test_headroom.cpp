@@ -9,11 +9,12 @@ namespace mantissa::ui {
 class HeadroomTest : public QObject {
     Q_OBJECT
 
-    static TensorStatRow output(std::int64_t step, const char* tensor, double largest, std::int64_t posInf = 0) {
+    static TensorStatRow output(std::int64_t step, const char* tensor, double largest, std::int64_t posInf = 0, const char* dtype = "float16") {
         TensorStatRow row;
         row.step = step;
         row.tensor = tensor;
         row.role = TensorRole::Output;
+        row.dtype = dtype;
         row.largest = largest;
         row.pos_inf = posInf;
         row.elements = 8;
@@ -71,9 +72,30 @@ class HeadroomTest : public QObject {
         half.update(steps(2), Precision::Fp16, false);
         QCOMPARE(half.series().column(Quantity::Headroom)[0], 0.0);
         QCOMPARE(half.worstTensor(), std::string("gate.mul"));
-        control.append({output(0, "gate.mul", 131'008)});
+        control.append({output(0, "gate.mul", 131'008, 0, "float32")});
         control.update(steps(2), Precision::No, false);
         QCOMPARE(control.series().column(Quantity::Headroom)[0], -1.0);  // past fp16's end by a bit
+    }
+
+    void anFp32IslandIsNotToldByFp16sEnd() {
+        HeadroomSeries headroom;
+        // The island's product is far past 65,504 and yet a hundred bits from fp32's end.
+        headroom.append({output(0, "gate.mul", 1e6, 0, "float32"), output(0, "gate.down", 8'188), output(0, "head", 12)});
+        headroom.append({output(1, "gate.mul", 1, 2, "float32"), output(1, "gate.down", 4'094)});  // an Inf of its own, marked elsewhere
+        headroom.append({output(2, "gate.mul", 1e6, 0, "float32")});
+        headroom.update(steps(4), Precision::Fp16, false);
+        QCOMPARE(headroom.series().steps(), (std::vector<std::int64_t>{0, 1}));  // step 2 has no output in half
+        QCOMPARE(headroom.series().column(Quantity::Headroom), (std::vector<double>{3, 4}));
+        QCOMPARE(headroom.worstTensor(), std::string("gate.down"));
+    }
+
+    void everyRowIsMeasuredByItsOwnDtype() {
+        HeadroomSeries headroom;
+        // 32,752 is a bit below fp16's end; 1e30 in bf16 is further from its own.
+        headroom.append({output(0, "wide", 1e30, 0, "bfloat16"), output(0, "narrow", 32'752)});
+        headroom.update(steps(2), Precision::Fp16, false);
+        QCOMPARE(headroom.series().column(Quantity::Headroom)[0], 1.0);
+        QCOMPARE(headroom.worstTensor(), std::string("narrow"));
     }
 };
 
