@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QStyle>
+#include <cmath>
 
 #include "plan/plan_fields.h"
 #include "ui/bridge/retranslation.h"
@@ -37,10 +38,25 @@ FieldEdit::FieldEdit(PlanEditor& editor, const std::string& path, QWidget* paren
     });
 }
 
+namespace {
+
+/// What can be chosen: of a whole number too where each of its values has words ("1 – every tensor, at every so many steps").
+std::vector<std::string> choicesOf(const PlanField& field) {
+    std::vector<std::string> choices = field.kind == FieldKind::Choice ? field.choices : std::vector<std::string>();
+    const std::string least = std::to_string(std::llround(field.limits.minimum));
+    const bool isNamed = field.kind == FieldKind::Integer && choiceLabel(field.path, least) != QString::fromStdString(least);
+    for (auto value = static_cast<std::int64_t>(field.limits.minimum); isNamed && value <= static_cast<std::int64_t>(field.limits.maximum); ++value) {
+        choices.push_back(std::to_string(value));
+    }
+    return choices;
+}
+
+}  // namespace
+
 void FieldEdit::makeInput(const PlanField& field) {
-    if (field.kind == FieldKind::Choice) {
+    if (const std::vector<std::string> choices = choicesOf(field); !choices.empty()) {
         auto* combo = new QComboBox(this);
-        for (const std::string& choice : field.choices) {
+        for (const std::string& choice : choices) {
             combo->addItem(QString::fromStdString(choice), QString::fromStdString(choice));
         }
         connect(combo, &QComboBox::activated, this,
@@ -71,7 +87,8 @@ void FieldEdit::refreshChoice() {
             combo->setItemText(i, choiceLabel(m_path, combo->itemData(i).toString().toStdString()));
         }
     } else if (auto* line = qobject_cast<QLineEdit*>(m_input)) {
-        line->setPlaceholderText(find_plan_field(m_path)->is_optional ? tr("not set") : QString());
+        const QString empty = placeholderOf(m_path);
+        line->setPlaceholderText(empty.isEmpty() && find_plan_field(m_path)->is_optional ? tr("not set") : empty);
     }
 }
 

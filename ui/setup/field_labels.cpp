@@ -86,7 +86,7 @@ const std::map<std::string, const char*>& labels() {
         {"compat", QT_TRANSLATE_NOOP("PlanField", "Compatibility")},
         {"observe.level", QT_TRANSLATE_NOOP("PlanField", "Level of watching")},
         {"observe.every_steps", QT_TRANSLATE_NOOP("PlanField", "Tensor records every (steps)")},
-        {"observe.local_error_every", QT_TRANSLATE_NOOP("PlanField", "Compared with fp32 every (steps)")},
+        {"observe.local_error_every", QT_TRANSLATE_NOOP("PlanField", "Compared with fp32 every (steps, 0 = never)")},
         {"observe.keep_states", QT_TRANSLATE_NOOP("PlanField", "Keep states for replays")},
         {"observe.keep_states_every", QT_TRANSLATE_NOOP("PlanField", "Steps between kept states")},
         {"observe.keep_states_mib", QT_TRANSLATE_NOOP("PlanField", "Largest kept states (MiB)")},
@@ -103,6 +103,9 @@ const std::map<std::string, const char*>& labels() {
 
 const std::map<std::string, const char*>& choices() {
     static const std::map<std::string, const char*> table{
+        {"observe.level=0", QT_TRANSLATE_NOOP("PlanField", "0 – largest values alone")},
+        {"observe.level=1", QT_TRANSLATE_NOOP("PlanField", "1 – every tensor, every N steps")},
+        {"observe.level=2", QT_TRANSLATE_NOOP("PlanField", "2 – every tensor, every step (slow)")},
         {"on_nonfinite=stop", QT_TRANSLATE_NOOP("PlanField", "stop – before any weight moves")},
         {"on_nonfinite=pause", QT_TRANSLATE_NOOP("PlanField", "pause – and wait for you")},
         {"on_nonfinite=skip", QT_TRANSLATE_NOOP("PlanField", "skip – leave this update out")},
@@ -192,6 +195,10 @@ QString helpOf(const std::string& path) {
     };
     const auto found = table.find(path);
     return found == table.end() ? QString() : translated(found->second);
+}
+
+QString placeholderOf(const std::string& path) {
+    return path == "observe.alarms" ? translated(QT_TRANSLATE_NOOP("PlanField", "the default rules; \"off\" for none")) : QString();
 }
 
 QString choiceLabel(const std::string& path, const std::string& choice) {

@@ -9,6 +9,8 @@ namespace mantissa::ui {
 [[nodiscard]] QString labelOf(const std::string& path);
 /// A sentence on what a field does, where its label can't say it; mostly empty.
 [[nodiscard]] QString helpOf(const std::string& path);
+/// What an empty field means, where that isn't "not set"; mostly empty.
+[[nodiscard]] QString placeholderOf(const std::string& path);
 /// "stop – before any weight moves"; the id alone where nothing needs saying.
 [[nodiscard]] QString choiceLabel(const std::string& path, const std::string& choice);
 

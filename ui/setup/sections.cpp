@@ -37,6 +37,12 @@ bool isUsed(const RunPlan& plan, const std::string& path) {
     if (path.starts_with("training.scheduler.") && path != "training.scheduler.name") {
         return chosenUses(catalogue::schedulers(), plan.training.scheduler.name);
     }
+    if (path == "observe.every_steps") {
+        return plan.observe.level == 1;
+    }
+    if (path == "observe.keep_states_every" || path == "observe.keep_states_mib") {
+        return plan.observe.keep_states;
+    }
     if (path == "model.hidden") {
         return chosenUses(catalogue::models(), plan.model.name);
     }
@@ -223,7 +229,7 @@ void Sections::addCheckpoints() {
 void Sections::addWatching() {
     add(
         "watching",
-        {"observe.level", "observe.every_steps", "observe.local_error_every", "repetitions.control", "repetitions.rounding", "observe.alarms",
+        {"observe.level", "observe.every_steps", "observe.local_error_every", "observe.alarms", "repetitions.control", "repetitions.rounding",
          "observe.keep_states", "observe.keep_states_every", "observe.keep_states_mib"},
         [] { return tr("Watching and repetitions"); },
         [this] {

@@ -3,7 +3,9 @@
 #include "ui/setup/setup_page.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -18,6 +20,7 @@
 #include "ui/setup/config_line.h"
 #include "ui/setup/field_labels.h"
 #include "ui/setup/overruled_line.h"
+#include "ui/setup/sections.h"
 #include "ui/shell/window_style.h"
 
 namespace mantissa::ui {
@@ -302,9 +305,35 @@ class SetupPageTest : public QObject {
         }
     }
 
+    void watchingIsChosenInWordsAndShowsWhatItUses() {
+        PlanEditor editor;
+        Sections sections(m_theme, editor);
+        sections.show();
+        sections.findChild<QAbstractButton*>("section.watching")->click();
+        auto* level = sections.findChild<QComboBox*>("observe.level");
+        QVERIFY(level != nullptr && level->isVisible());
+        QCOMPARE(level->count(), 3);
+        QCOMPARE(level->currentData().toString(), QStringLiteral("1"));
+        QCOMPARE(level->itemText(0), QStringLiteral("0 – largest values alone"));
+        auto* every = sections.findChild<QLineEdit*>("observe.every_steps");
+        QVERIFY(every->isVisible());
+        level->setCurrentIndex(0);
+        Q_EMIT level->activated(0);
+        QCOMPARE(editor.plan().observe.level, std::int64_t{0});
+        QVERIFY(!every->isVisible());  // nothing is recorded every so many steps
+        QVERIFY(editor.edit("observe.level", "2"));
+        QCOMPARE(level->currentIndex(), 2);
+        auto* size = sections.findChild<QLineEdit*>("observe.keep_states_mib");
+        QVERIFY(size->isVisible());
+        QVERIFY(editor.edit("observe.keep_states", "false"));
+        QVERIFY(!size->isVisible());
+        auto* alarms = sections.findChild<QLineEdit*>("observe.alarms");
+        QVERIFY2(alarms->placeholderText().contains("default"), qPrintable(alarms->placeholderText()));
+    }
+
     void everyFieldHasALabel() {
         for (const PlanField& field : plan_fields()) {
-            if (field.path.starts_with("observe.") || field.path == "model.file") {
+            if (field.path == "model.file") {
                 continue;  // nothing to set yet
             }
             QVERIFY2(labelOf(field.path) != QString::fromStdString(field.path), field.path.c_str());
