@@ -14,10 +14,17 @@
 <context>
     <name>mantissa::ui::EvidencePanel</name>
     <message numerus="yes">
-        <source>%n more non-finite tensor(s), all downstream</source>
+        <source>%n more non-finite tensor(s) downstream, counted in the replay</source>
         <translation>
-            <numerusform>%n more non-finite tensor, downstream</numerusform>
-            <numerusform>%n more non-finite tensors, all downstream</numerusform>
+            <numerusform>%n more non-finite tensor downstream, counted in the replay</numerusform>
+            <numerusform>%n more non-finite tensors downstream, counted in the replay</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more non-finite tensor(s) downstream at the incident; a replay counts all</source>
+        <translation>
+            <numerusform>%n more non-finite tensor downstream at the incident; a replay counts all</numerusform>
+            <numerusform>%n more non-finite tensors downstream at the incident; a replay counts all</numerusform>
         </translation>
     </message>
 </context>
@@ -157,6 +164,40 @@
         <translation>
             <numerusform>%n tensor, %1, of %2 after step %3.</numerusform>
             <numerusform>%n tensors, %1, of %2 after step %3.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::RunChart</name>
+    <message numerus="yes">
+        <source>lowest to highest of %n repetition(s) of no</source>
+        <translation>
+            <numerusform>%n repetition of no</numerusform>
+            <numerusform>lowest to highest of %n repetitions of no</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n repetition(s)</source>
+        <translation>
+            <numerusform>%n repetition</numerusform>
+            <numerusform>%n repetitions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::StepTableModel</name>
+    <message numerus="yes">
+        <source>lowest of %n repetition(s)</source>
+        <translation>
+            <numerusform>lowest of %n repetition</numerusform>
+            <numerusform>lowest of %n repetitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>highest of %n repetition(s)</source>
+        <translation>
+            <numerusform>highest of %n repetition</numerusform>
+            <numerusform>highest of %n repetitions</numerusform>
         </translation>
     </message>
 </context>

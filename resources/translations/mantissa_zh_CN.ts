@@ -114,9 +114,15 @@
         <translation>图：如何走到这一步。%1</translation>
     </message>
     <message numerus="yes">
-        <source>%n more non-finite tensor(s), all downstream</source>
+        <source>%n more non-finite tensor(s) downstream, counted in the replay</source>
         <translation>
-            <numerusform>另有 %n 个非有限张量，均在其下游</numerusform>
+            <numerusform>下游另有 %n 个非有限张量（重放中统计）</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more non-finite tensor(s) downstream at the incident; a replay counts all</source>
+        <translation>
+            <numerusform>下游另有 %n 个非有限张量（出错时的记录；重放统计全部）</numerusform>
         </translation>
     </message>
 </context>
@@ -174,10 +180,6 @@
         <translation>立即运行对照组</translation>
     </message>
     <message>
-        <source>Starts this plan in mode no and in this mode side by side. If no goes bad too, precision isn't the cause.</source>
-        <translation>以 no 和当前模式并排运行同一计划。若 no 也出错，原因就不在精度。</translation>
-    </message>
-    <message>
         <source>What if…</source>
         <translation>假设…</translation>
     </message>
@@ -228,6 +230,10 @@
     <message>
         <source>Cancel</source>
         <translation>取消</translation>
+    </message>
+    <message>
+        <source>Trains this plan once more in mode no, as a run of its own. If no goes bad too, precision isn't the cause.</source>
+        <translation>以 no 模式再训练一次同一计划，作为单独的运行。若 no 也出错，原因就不在精度。</translation>
     </message>
 </context>
 <context>
@@ -636,6 +642,14 @@
             <numerusform>之后 %n 步都有限。</numerusform>
         </translation>
     </message>
+    <message>
+        <source>not tried</source>
+        <translation>未尝试</translation>
+    </message>
+    <message>
+        <source>The replay was stopped before its turn. Replay again to try it.</source>
+        <translation>轮到它之前重放已停止。请再次重放以尝试。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::BirthWords</name>
@@ -687,38 +701,6 @@
         <source>%1 made %2 from finite inputs (largest %3)</source>
         <translation>%1 的输入均为有限值（最大 %3），结果却是 %2</translation>
     </message>
-    <message>
-        <source>data</source>
-        <translation>数据</translation>
-    </message>
-    <message>
-        <source>weights</source>
-        <translation>权重</translation>
-    </message>
-    <message>
-        <source>buffers</source>
-        <translation>缓冲区</translation>
-    </message>
-    <message>
-        <source>forward</source>
-        <translation>前向</translation>
-    </message>
-    <message>
-        <source>loss</source>
-        <translation>损失</translation>
-    </message>
-    <message>
-        <source>backward</source>
-        <translation>反向</translation>
-    </message>
-    <message>
-        <source>unscale</source>
-        <translation>去缩放</translation>
-    </message>
-    <message>
-        <source>update</source>
-        <translation>更新</translation>
-    </message>
 </context>
 <context>
     <name>mantissa::ui::ReplayDesk</name>
@@ -765,6 +747,10 @@
     <message>
         <source>Bundle saved: %1 (%2)</source>
         <translation>已保存打包文件：%1（%2）</translation>
+    </message>
+    <message>
+        <source>The control is running: %1. What it says of this step is shown here.</source>
+        <translation>对照组正在运行：%1。它在这一步的结果会显示在这里。</translation>
     </message>
 </context>
 <context>
@@ -1365,10 +1351,6 @@
         <translation>张量记录间隔（步）</translation>
     </message>
     <message>
-        <source>Compared with fp32 every (steps)</source>
-        <translation>与 fp32 对照间隔（步）</translation>
-    </message>
-    <message>
         <source>Keep states for replays</source>
         <translation>保留状态以便重放</translation>
     </message>
@@ -1415,6 +1397,26 @@
     <message>
         <source>Runs of no whose weights begin one last bit off: a thin line, never used for a verdict.</source>
         <translation>初始权重末位不同的 no：只画成细线，不参与判断。</translation>
+    </message>
+    <message>
+        <source>Compared with fp32 every (steps, 0 = never)</source>
+        <translation>每隔多少步与 fp32 比较（0 = 从不）</translation>
+    </message>
+    <message>
+        <source>0 – largest values alone</source>
+        <translation>0 – 仅最大值</translation>
+    </message>
+    <message>
+        <source>1 – every tensor, every N steps</source>
+        <translation>1 – 每 N 步记录每个张量</translation>
+    </message>
+    <message>
+        <source>2 – every tensor, every step (slow)</source>
+        <translation>2 – 每一步记录每个张量（慢）</translation>
+    </message>
+    <message>
+        <source>the default rules; "off" for none</source>
+        <translation>默认规则；“off”表示不用</translation>
     </message>
 </context>
 <context>
@@ -2397,6 +2399,18 @@
         <source>loss not finite</source>
         <translation>损失非有限</translation>
     </message>
+    <message numerus="yes">
+        <source>lowest to highest of %n repetition(s) of no</source>
+        <translation>
+            <numerusform>no 的 %n 次重复：最低至最高</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n repetition(s)</source>
+        <translation>
+            <numerusform>%n 次重复</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::RunController</name>
@@ -2942,6 +2956,18 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>not finite</source>
         <translation>非有限</translation>
+    </message>
+    <message numerus="yes">
+        <source>lowest of %n repetition(s)</source>
+        <translation>
+            <numerusform>%n 次重复中最低</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>highest of %n repetition(s)</source>
+        <translation>
+            <numerusform>%n 次重复中最高</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -3656,14 +3682,6 @@ Start a comparison on the page Set up.</source>
 <context>
     <name>mantissa::ui::NumericsTables</name>
     <message>
-        <source>forward</source>
-        <translation>前向</translation>
-    </message>
-    <message>
-        <source>backward</source>
-        <translation>反向</translation>
-    </message>
-    <message>
         <source>gradient</source>
         <translation>梯度</translation>
     </message>
@@ -3978,6 +3996,41 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>Level 2: every tensor with its histogram, every step</source>
         <translation>级别 2：每一步记录每个张量及其直方图</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::PhaseWords</name>
+    <message>
+        <source>data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>buffers</source>
+        <translation>缓冲区</translation>
+    </message>
+    <message>
+        <source>forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>unscale</source>
+        <translation>去缩放</translation>
+    </message>
+    <message>
+        <source>update</source>
+        <translation>更新</translation>
     </message>
 </context>
 </TS>

@@ -23,7 +23,7 @@ ComparisonFollower::ComparisonFollower(fs::path folder, const std::string& langu
         Q_EMIT advanced();
     });
     if (!m_isComparison) {
-        addRun(m_folder, Precision::No);
+        addRun(m_runs, m_folder, Precision::No);
     }
     m_thread = std::jthread([this](std::stop_token stop) { poll(std::move(stop)); });
 }
@@ -73,19 +73,22 @@ void ComparisonFollower::take(ComparisonSnapshot snapshot) {
         m_verdicts = std::move(snapshot.verdicts);
         m_record = std::move(snapshot.record);
     }
-    const std::size_t before = m_runs.size();
+    const std::size_t before = m_runs.size() + m_repetitions.size();
     if (m_record) {
         for (std::size_t i = m_runs.size(); i < m_record->run_dirs.size(); ++i) {
-            addRun(m_record->run_dirs[i], i < m_record->modes.size() ? m_record->modes[i] : Precision::No);
+            addRun(m_runs, m_record->run_dirs[i], i < m_record->modes.size() ? m_record->modes[i] : Precision::No);
         }
     }
-    if (m_runs.size() != before) {
+    for (std::size_t i = m_repetitions.size(); i < snapshot.repetitions.size(); ++i) {
+        addRun(m_repetitions, snapshot.repetitions[i], Precision::No);
+    }
+    if (m_runs.size() + m_repetitions.size() != before) {
         Q_EMIT runsChanged();
     }
     Q_EMIT recordChanged();
 }
 
-void ComparisonFollower::addRun(const fs::path& folder, Precision mode) {
+void ComparisonFollower::addRun(std::vector<std::unique_ptr<RunFollower>>& runs, const fs::path& folder, Precision mode) {
     auto run = std::make_unique<RunFollower>(folder, mode);
     connect(run.get(), &RunFollower::advanced, this, [this] {
         if (!m_refresh.isActive()) {
@@ -93,7 +96,7 @@ void ComparisonFollower::addRun(const fs::path& folder, Precision mode) {
             m_refresh.start(static_cast<int>(std::max<qint64>(0, refreshMilliseconds - since)));
         }
     });
-    m_runs.push_back(std::move(run));
+    runs.push_back(std::move(run));
 }
 
 }  // namespace mantissa::ui

@@ -32,6 +32,8 @@ class ComparisonFollower : public QObject {
     /// Verdicts of the comparison, or of the single run (RUN/verdicts.json).
     [[nodiscard]] const std::vector<Verdict>& verdicts() const { return m_verdicts; }
     [[nodiscard]] const std::vector<std::unique_ptr<RunFollower>>& runs() const { return m_runs; }
+    /// Runs of the control in another batch order: no modes of the comparison, but the ruler that it has.
+    [[nodiscard]] const std::vector<std::unique_ptr<RunFollower>>& repetitions() const { return m_repetitions; }
     [[nodiscard]] RunFollower* control() const;  // the run in mode `no`, if there is one
     [[nodiscard]] const QString& problem() const { return m_problem; }
     [[nodiscard]] bool hasEnded() const;
@@ -45,7 +47,7 @@ class ComparisonFollower : public QObject {
   private:
     void poll(std::stop_token stop);
     void take(ComparisonSnapshot snapshot);
-    void addRun(const std::filesystem::path& folder, Precision mode);
+    void addRun(std::vector<std::unique_ptr<RunFollower>>& runs, const std::filesystem::path& folder, Precision mode);
 
     const std::filesystem::path m_folder;
     std::string m_language;
@@ -53,6 +55,7 @@ class ComparisonFollower : public QObject {
     std::optional<ComparisonRecord> m_record;
     std::vector<Verdict> m_verdicts;
     std::vector<std::unique_ptr<RunFollower>> m_runs;
+    std::vector<std::unique_ptr<RunFollower>> m_repetitions;
     QString m_problem;
     QTimer m_refresh;
     QElapsedTimer m_sinceRefresh;

@@ -4,6 +4,7 @@
 #include "judge/fairness.h"
 #include "judge/judge.h"
 #include "judge/texts.h"
+#include "record/replica.h"
 #include "record/run_folder.h"
 
 namespace mantissa::ui {
@@ -82,6 +83,13 @@ void ComparisonReader::readComparison(const std::string& language) {
     m_snapshot.verdicts = record->verdicts;
     translateVerdicts(m_snapshot.verdicts, language);
     m_snapshot.record = std::move(*record);
+    m_snapshot.repetitions.clear();
+    const auto replicas = read_replica_runs(m_folder);
+    for (std::size_t i = 0; replicas && i < replicas->size(); ++i) {
+        if ((*replicas)[i].replica.role == ReplicaRole::Repetition) {
+            m_snapshot.repetitions.push_back((*replicas)[i].run_dir);
+        }
+    }
 }
 
 bool ComparisonReader::findFairness(const std::string& language) {

@@ -14,6 +14,7 @@ namespace mantissa::ui {
 struct ComparisonSnapshot {
     std::optional<ComparisonRecord> record;  // empty for a single run
     std::vector<Verdict> verdicts;
+    std::vector<std::filesystem::path> repetitions;  // run folders that repeat the control, as far as they were begun
     std::string problem;
 };
 

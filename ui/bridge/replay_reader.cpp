@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "launch/replay_job.h"
 #include "launch/run_lookup.h"
+#include "launch/run_parent.h"
 #include "record/comparison_record.h"
 #include "record/run_folder.h"
 #include "record/run_reader.h"
@@ -16,6 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view statePrefix = "state_";
+constexpr int looksBetweenControls = 5;  // the runs folder is looked through once a second
 
 std::int64_t sizeOf(const fs::path& folder) {
     std::int64_t bytes = 0;
@@ -100,6 +102,7 @@ bool ReplayReader::lookAtRun() {
         m_snapshot.planJson = std::move(*plan);
     }
     m_snapshot.control = controlOf(m_run);
+    m_looksForControl = 0;
     return true;
 }
 
@@ -162,11 +165,16 @@ bool ReplayReader::lookAtStates() {
 }
 
 bool ReplayReader::lookAtControl() {
+    bool isNew = false;
+    if (m_snapshot.control.empty() && m_snapshot.run && m_snapshot.run->mode != Precision::No && m_looksForControl++ % looksBetweenControls == 0) {
+        m_snapshot.control = find_control(m_run);  // it may be run at any time
+        isNew = !m_snapshot.control.empty();
+    }
     if (m_snapshot.isControlFinite || m_snapshot.control.empty()) {
-        return false;
+        return isNew;
     }
     m_snapshot.isControlFinite = isFiniteAt(m_snapshot.control, m_step);
-    return m_snapshot.isControlFinite.has_value();
+    return isNew || m_snapshot.isControlFinite.has_value();
 }
 
 }  // namespace mantissa::ui

@@ -29,7 +29,7 @@ struct ReplaySnapshot {
     std::optional<ReplayReport> replay;  // "running" only while some process works on it
     std::string replayProblem;
     std::vector<KeptState> states;  // on the disk now, oldest first
-    std::filesystem::path control;  // the comparison's run in mode `no`; empty: there is none
+    std::filesystem::path control;  // the run in mode `no` of its comparison, or one that was run for it; empty: there is none
     std::optional<bool> isControlFinite;  // at that step; empty: not known (yet)
 };
 
@@ -51,6 +51,7 @@ class ReplayReader {
     const std::int64_t m_step;
     const std::filesystem::path m_folder;
     std::optional<std::filesystem::file_time_type> m_incidentSeen, m_replaySeen;
+    int m_looksForControl = 0;
     bool m_isFirst = true, m_hasRun = false, m_isWorkedOn = false;
     ReplaySnapshot m_snapshot;
 };

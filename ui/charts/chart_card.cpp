@@ -11,19 +11,20 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/bridge/elided_label.h"
 #include "ui/charts/chart_export.h"
 #include "ui/charts/step_table_model.h"
 
 namespace mantissa::ui {
 
 ChartCard::ChartCard(Theme& theme, StepRange& range, const QString& title, QWidget* parent)
-    : QFrame(parent), m_title(new QLabel(title, this)), m_subtitle(new QLabel(this)), m_header(new QHBoxLayout),
+    : QFrame(parent), m_title(new QLabel(title, this)), m_subtitle(new ElidedLabel(this)), m_header(new QHBoxLayout),
       m_menu(new QMenu(this)), m_stack(new QStackedWidget(this)), m_chart(new RunChart(theme, range, this)),
       m_table(new QTableView(this)), m_model(new StepTableModel(this)) {
     setProperty("card", true);
     m_title->setProperty("title", true);
     m_subtitle->setProperty("muted", true);
-    m_subtitle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_subtitle->setObjectName(QStringLiteral("chartSubtitle"));
     m_table->setModel(m_model);
     m_table->verticalHeader()->hide();
     // Raw values have up to 17 digits; a value that is cut off would be a wrong one.
@@ -71,12 +72,7 @@ void ChartCard::setTitle(const QString& title) {
     m_table->setAccessibleName(tr("Table of the steps: %1").arg(title));
 }
 
-void ChartCard::setSubtitle(const QString& text) {
-    if (m_subtitle->text() != text) {
-        m_subtitle->setText(text);
-        m_subtitle->setToolTip(text);
-    }
-}
+void ChartCard::setSubtitle(const QString& text) { m_subtitle->setWholeText(text); }
 
 void ChartCard::addControl(QWidget* control) { m_header->insertWidget(2 + m_controls++, control); }
 
@@ -85,6 +81,11 @@ void ChartCard::addRightControl(QWidget* control) { m_header->insertWidget(m_hea
 void ChartCard::setRuns(const std::vector<ChartRun>& runs) {
     m_chart->setRuns(runs);
     m_model->setRuns(runs);
+}
+
+void ChartCard::setRepetitions(const std::vector<const RunSeries*>& repetitions) {
+    m_chart->setRepetitions(repetitions);
+    m_model->setRepetitions(repetitions);
 }
 
 void ChartCard::setOptions(const PlotOptions& options) {

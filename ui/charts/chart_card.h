@@ -13,6 +13,7 @@ class QTableView;
 
 namespace mantissa::ui {
 
+class ElidedLabel;
 class StepTableModel;
 
 class ChartCard : public QFrame {
@@ -21,6 +22,8 @@ class ChartCard : public QFrame {
     ChartCard(Theme& theme, StepRange& range, const QString& title, QWidget* parent = nullptr);
 
     void setRuns(const std::vector<ChartRun>& runs);
+    /// Of the control: they span a band behind its line, and two columns of the table.
+    void setRepetitions(const std::vector<const RunSeries*>& repetitions);
     void setOptions(const PlotOptions& options);
     void refresh();
     void setTitle(const QString& title);
@@ -40,7 +43,7 @@ class ChartCard : public QFrame {
     void exportAs(const QString& filter, const QString& suffix, const std::function<Result<void>(const QString&)>& write);
 
     QLabel* m_title;
-    QLabel* m_subtitle;
+    ElidedLabel* m_subtitle;
     QHBoxLayout* m_header;
     QMenu* m_menu;
     QStackedWidget* m_stack;

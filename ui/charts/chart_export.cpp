@@ -74,11 +74,19 @@ void writeCsv(const RunChart& chart, QIODevice& device) {
         line += ',' + mode + '_' + csvName(quantity) + ',' + mode + "_applied_step," + mode + "_seconds," + mode + "_step";
         steps = std::max(steps, run.series->isEmpty() ? 0 : run.series->steps().back() + 1);
     }
+    const std::vector<const RunSeries*>& repetitions = chart.repetitions();
+    for (const char* end : {"lowest_", "highest_"}) {
+        line += repetitions.empty() ? std::string() : std::string(",repetitions_") + end + csvName(quantity);
+    }
     line += '\n';
     for (std::int64_t step = 0; step < steps; ++step) {
         line += std::to_string(step);
         for (const ChartRun& run : chart.runs()) {
             appendRun(line, *run.series, step, quantity);
+        }
+        if (!repetitions.empty()) {
+            const auto spread = spreadAt(repetitions, step, quantity);
+            line += spread ? ',' + to_text(spread->low) + ',' + to_text(spread->high) : std::string(",,");
         }
         line += '\n';
         if (line.size() > 1 << 16) {

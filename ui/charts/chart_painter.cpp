@@ -8,6 +8,7 @@ namespace {
 constexpr double diamondRadius = 7;
 constexpr double compactDiamondRadius = 4.5;
 constexpr double narrowestCell = 3;
+constexpr double bandOpacity = 0.2;
 
 QColor faded(QColor colour, double opacity) {
     colour.setAlphaF(static_cast<float>(opacity));
@@ -37,6 +38,7 @@ void ChartPainter::paintBelow() {
         m_painter.drawText(QRectF(0, y - labelHeight / 2, plot.left() - 7, labelHeight),
                            Qt::AlignRight | Qt::AlignVCenter, tick.text);
     }
+    paintBand();
     m_painter.setPen(m_colours.muted);
     if (m_scene.hasXLabels) {
         const double top = (m_scene.ledger.isEmpty() ? plot.bottom() : m_scene.ledger.bottom()) + 4;
@@ -52,6 +54,35 @@ void ChartPainter::paintBelow() {
     for (const SceneLane& lane : m_scene.lanes) {
         paintLane(lane);
     }
+}
+
+void ChartPainter::paintBand() {
+    if (!m_scene.band) {
+        return;
+    }
+    m_painter.save();
+    m_painter.setClipRect(m_scene.plot, Qt::IntersectClip);
+    m_painter.setRenderHint(QPainter::Antialiasing, true);
+    m_painter.setPen(Qt::NoPen);
+    m_painter.setBrush(faded(m_scene.band->colour, bandOpacity));
+    for (const QPolygonF& area : m_scene.band->areas) {
+        m_painter.drawPolygon(area);
+    }
+    m_painter.restore();
+}
+
+/// Low on the left, where a loss that falls leaves room; above the notes on the plot's floor.
+void ChartPainter::paintBandLegend() {
+    if (!m_scene.band || m_scene.band->areas.empty() || m_scene.isCompact) {
+        return;
+    }
+    const double line = m_painter.fontMetrics().height(), width = m_painter.fontMetrics().horizontalAdvance(m_scene.band->legend);
+    const QRectF swatch(m_scene.plot.left() + 10, m_scene.plot.bottom() - 14 - line, 22, line - 4);
+    const QRectF text(swatch.right() + 7, swatch.top() - 2, width + 4, line);
+    m_painter.fillRect(QRectF(swatch.topLeft(), text.bottomRight()).adjusted(-4, -2, 2, 2), faded(m_colours.surface, 0.8));
+    m_painter.fillRect(swatch, faded(m_scene.band->colour, bandOpacity));
+    m_painter.setPen(m_colours.muted);
+    m_painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter, m_scene.band->legend);
 }
 
 void ChartPainter::paintLane(const SceneLane& lane) {
@@ -120,6 +151,7 @@ void ChartPainter::paintLaneText(const SceneLane& lane) {
 
 void ChartPainter::paintAbove() {
     m_painter.setRenderHint(QPainter::Antialiasing, true);
+    paintBandLegend();
     for (const SceneDot& dot : m_scene.dots) {
         m_painter.setPen(QPen(dot.colour, 2));
         m_painter.setBrush(m_colours.surface);

@@ -17,6 +17,8 @@ class ChartPainter {
     [[nodiscard]] static double markLabelLeft(const QRectF& plot, const SceneMark& mark, double width);
 
   private:
+    void paintBand();
+    void paintBandLegend();
     void paintLane(const SceneLane& lane);
     void paintLaneCell(const SceneLane& lane, const LedgerCell& cell);
     void paintLaneText(const SceneLane& lane);

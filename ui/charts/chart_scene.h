@@ -3,6 +3,7 @@
 // and tests look at these instead of at pixels.
 #include <QColor>
 #include <QPointF>
+#include <QPolygonF>
 #include <QRectF>
 #include <QString>
 #include <optional>
@@ -37,6 +38,13 @@ struct SceneDot {
     double radius = 4;
 };
 
+/// Repetitions of the control: what lies between the lowest and the highest of them.
+struct SceneBand {
+    std::vector<QPolygonF> areas;
+    QColor colour;
+    QString legend;  // "3 repetitions of no"
+};
+
 struct SceneNote {
     double x = 0;
     bool isError = false;
@@ -57,6 +65,7 @@ struct ChartScene {
     std::vector<SceneLane> lanes;
     std::vector<SceneMark> marks;
     std::vector<SceneDot> dots;
+    std::optional<SceneBand> band;
     std::vector<SceneNote> notes;
     std::optional<double> cursorX;
     QString cursorTitle;

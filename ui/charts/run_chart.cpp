@@ -85,6 +85,13 @@ void RunChart::setRuns(std::vector<ChartRun> runs) {
     refresh();
 }
 
+void RunChart::setRepetitions(std::vector<const RunSeries*> repetitions) {
+    if (repetitions != m_band.repetitions()) {
+        m_band.reset(m_options, std::move(repetitions));
+        refresh();
+    }
+}
+
 void RunChart::setOptions(const PlotOptions& options) {
     if (options == m_options) {
         return;
@@ -93,6 +100,7 @@ void RunChart::setOptions(const PlotOptions& options) {
     for (const std::unique_ptr<Curve>& curve : m_curves) {
         curve->column.reset(m_options);
     }
+    m_band.reset(m_options, m_band.repetitions());
     applyPens();
     refresh();
 }
@@ -122,6 +130,7 @@ void RunChart::refresh() {
     layOut();
     updateLines();
     updateAxes();
+    updateBand();
     updateLanes();
     updateDots();
     updateNotes();
@@ -134,6 +143,7 @@ void RunChart::updateColumns() {
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
         m_curves[i]->column.update(*m_runs[i].series, control);
     }
+    m_band.update(control);
 }
 
 void RunChart::updateLines() {
@@ -156,6 +166,7 @@ void RunChart::updateLines() {
         curve.highest = raw.highest;
         m_drawnPoints += raw.points() + smooth.points();
     }
+    m_bandPieces = m_band.pieces(m_scene.x, columns);
 }
 
 void RunChart::setPieces(Curve& curve, bool isSmooth, const Polyline& line) {
@@ -237,6 +248,12 @@ void RunChart::updateAxes() {
         if (!curve->isEmpty) {
             low = std::min(low, curve->lowest);
             high = std::max(high, curve->highest);
+        }
+    }
+    for (const std::vector<SpreadPoint>& piece : m_bandPieces) {
+        for (const SpreadPoint& point : piece) {
+            low = std::min(low, point.low);
+            high = std::max(high, point.high);
         }
     }
     const bool isEmpty = !(low <= high);

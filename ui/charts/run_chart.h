@@ -12,6 +12,7 @@
 #include "ui/charts/plot_column.h"
 #include "ui/charts/plot_options.h"
 #include "ui/charts/polyline.h"
+#include "ui/charts/repetition_band.h"
 
 class QLineSeries;
 class QValueAxis;
@@ -26,6 +27,9 @@ class RunChart : public QChartView {
 
     void setRuns(std::vector<ChartRun> runs);
     [[nodiscard]] const std::vector<ChartRun>& runs() const { return m_runs; }
+    /// Runs that repeat the control: no lines of their own, but the band that they span. They must outlive it, as the runs.
+    void setRepetitions(std::vector<const RunSeries*> repetitions);
+    [[nodiscard]] const std::vector<const RunSeries*>& repetitions() const { return m_band.repetitions(); }
     void setOptions(const PlotOptions& options);
     [[nodiscard]] const PlotOptions& options() const { return m_options; }
     void setHasLedger(bool hasLedger);
@@ -75,10 +79,12 @@ class RunChart : public QChartView {
     void updateLines();
     void updateAxes();
     void updateLanes();
+    void updateBand();
     void updateDots();
     void updateNotes();
     void updateCursor();
     void addCursorLine(std::size_t run, std::size_t index);
+    void addSpreadLine(double x);
     void applyPens();
     void setPieces(Curve& curve, bool isSmooth, const Polyline& line);
     [[nodiscard]] QPen penOf(const Curve& curve, bool isSmooth) const;
@@ -102,6 +108,8 @@ class RunChart : public QChartView {
     std::vector<std::unique_ptr<Curve>> m_curves;
     QValueAxis* m_xAxis;
     QValueAxis* m_yAxis;
+    RepetitionBand m_band;
+    std::vector<std::vector<SpreadPoint>> m_bandPieces;
     ChartScene m_scene;
     QString m_emptyText;
     bool m_hasLedger = false, m_isCompact = false, m_isStale = true;

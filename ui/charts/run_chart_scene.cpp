@@ -111,6 +111,31 @@ QString RunChart::laneText(const ChartRun& run) const {
     return tr("skips: %1 probing · %2 fault · %3 not finite").arg(probing).arg(faults).arg(nonfinite);
 }
 
+void RunChart::updateBand() {
+    m_scene.band.reset();
+    if (m_bandPieces.empty()) {
+        return;
+    }
+    SceneBand band{{}, m_theme.modeColour(Precision::No), tr("lowest to highest of %n repetition(s) of no", nullptr, static_cast<int>(m_band.started()))};
+    for (const std::vector<SpreadPoint>& piece : m_bandPieces) {
+        QPolygonF area;
+        // A lone step gets the width of a dot, as in the lines.
+        const double half = piece.size() == 1 ? 0.75 : 0;
+        for (const SpreadPoint& point : piece) {
+            area << QPointF(m_scene.toPixelX(point.x) - half, m_scene.toPixelY(point.high));
+        }
+        for (auto point = piece.rbegin(); point != piece.rend(); ++point) {
+            area << QPointF(m_scene.toPixelX(point->x) + half, m_scene.toPixelY(point->low));
+        }
+        if (half > 0) {
+            area.insert(1, QPointF(area.last().x(), area.first().y()));
+            area << QPointF(area.first().x(), area.last().y());
+        }
+        band.areas.push_back(std::move(area));
+    }
+    m_scene.band = std::move(band);
+}
+
 void RunChart::updateNotes() {
     m_scene.notes.clear();
     for (const ChartRun& run : m_runs) {
@@ -222,6 +247,7 @@ void RunChart::updateCursor() {
             addCursorLine(i, static_cast<std::size_t>(after - xs.begin()) - 1);
         }
     }
+    addSpreadLine(x);
 }
 
 void RunChart::addCursorLine(std::size_t run, std::size_t index) {
@@ -248,6 +274,33 @@ void RunChart::addCursorLine(std::size_t run, std::size_t index) {
     }
     m_scene.cursorLines.push_back({nameOf(m_runs[run]), text,
                                    m_theme.modeColour(m_runs[run].mode), mark && mark->fate == StepFate::Nonfinite});
+}
+
+/// "3 repetitions  0.31 – 0.35", at the step of the control that the cursor stands on.
+void RunChart::addSpreadLine(double x) {
+    const RunSeries* control = controlOf(m_runs);
+    if (m_bandPieces.empty() || control == nullptr) {
+        return;
+    }
+    const std::vector<double>& xs = control->x(m_options.x);
+    const auto after = std::upper_bound(xs.begin(), xs.end(), x + 1e-9);
+    const double reach = m_options.x == XKind::Time ? m_scene.x.width() / 100 : 0.5;
+    if (after == xs.begin() || x - *(after - 1) > reach) {
+        return;
+    }
+    const auto index = static_cast<std::size_t>(after - xs.begin()) - 1;
+    std::optional<SpreadReading> spread = spreadAt(m_band.repetitions(), control->steps()[index], m_options.quantity);
+    if (!spread) {
+        return;
+    }
+    const double own = control->column(m_options.quantity)[index];
+    for (double* value : {&spread->low, &spread->high}) {
+        *value = m_options.view == ValueView::Absolute ? *value : (m_options.view == ValueView::DifferenceToControl ? *value - own : *value / own);
+    }
+    m_scene.cursorLines.push_back({tr("%n repetition(s)", nullptr, static_cast<int>(spread->runs)),
+                                   QStringLiteral("%1 – %2").arg(valueText(spread->low, m_options.quantity, m_options.view),
+                                                                 valueText(spread->high, m_options.quantity, m_options.view)),
+                                   m_theme.colours().muted, false});
 }
 
 QString RunChart::fateText(const StepMark* mark) const {

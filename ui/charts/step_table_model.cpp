@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "ui/charts/axis_ticks.h"
+#include "ui/charts/repetition_band.h"
 
 namespace mantissa::ui {
 
@@ -21,6 +22,23 @@ void StepTableModel::setRuns(std::vector<ChartRun> runs) {
         m_rows = std::max(m_rows, m_seen.back());
     }
     endResetModel();
+}
+
+void StepTableModel::setRepetitions(std::vector<const RunSeries*> repetitions) {
+    if (repetitions != m_repetitions) {
+        beginResetModel();
+        m_repetitions = std::move(repetitions);
+        m_seenRepeated = repeatedSteps();
+        endResetModel();
+    }
+}
+
+std::size_t StepTableModel::repeatedSteps() const {
+    std::size_t steps = 0;
+    for (const RunSeries* run : m_repetitions) {
+        steps += run->size();
+    }
+    return steps;
 }
 
 void StepTableModel::setQuantity(Quantity quantity) {
@@ -49,6 +67,10 @@ void StepTableModel::refresh() {
         }
         rows = std::max(rows, steps);
     }
+    if (const std::size_t repeated = repeatedSteps(); repeated != m_seenRepeated) {
+        m_seenRepeated = repeated;
+        firstChanged = 0;  // they go over steps that the others have made long before
+    }
     const int before = m_rows;
     if (rows > before) {
         beginInsertRows({}, before, rows - 1);
@@ -63,7 +85,7 @@ void StepTableModel::refresh() {
 int StepTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : m_rows; }
 
 int StepTableModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : 1 + 2 * static_cast<int>(m_runs.size());
+    return parent.isValid() ? 0 : 1 + 2 * static_cast<int>(m_runs.size()) + (m_repetitions.empty() ? 0 : 2);
 }
 
 QVariant StepTableModel::data(const QModelIndex& index, int role) const {
@@ -71,7 +93,7 @@ QVariant StepTableModel::data(const QModelIndex& index, int role) const {
         return {};
     }
     if (role == Qt::TextAlignmentRole) {
-        return QVariant::fromValue(Qt::Alignment(isValueColumn(index.column()) || index.column() == 0
+        return QVariant::fromValue(Qt::Alignment(isValueColumn(index.column()) || index.column() == 0 || isBandColumn(index.column())
                                                      ? Qt::AlignRight | Qt::AlignVCenter
                                                      : Qt::AlignLeft | Qt::AlignVCenter));
     }
@@ -80,6 +102,9 @@ QVariant StepTableModel::data(const QModelIndex& index, int role) const {
     }
     if (index.column() == 0) {
         return {};
+    }
+    if (isBandColumn(index.column())) {
+        return bandData(index, role);
     }
     const RunSeries& series = *runOf(index.column()).series;
     const std::optional<std::size_t> at = series.indexOfStep(index.row());
@@ -104,12 +129,25 @@ QVariant StepTableModel::data(const QModelIndex& index, int role) const {
     return isMissing ? QVariant() : QVariant(QString::fromStdString(to_text(value)));
 }
 
+QVariant StepTableModel::bandData(const QModelIndex& index, int role) const {
+    const auto spread = spreadAt(m_repetitions, index.row(), m_quantity);
+    if (!spread || (role != ValueRole && role != Qt::DisplayRole)) {
+        return {};
+    }
+    const double value = index.column() == 1 + 2 * static_cast<int>(m_runs.size()) ? spread->low : spread->high;
+    return role == ValueRole ? QVariant(value) : QVariant(QString::fromStdString(to_text(value)));
+}
+
 QVariant StepTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= columnCount()) {
         return {};
     }
     if (section == 0) {
         return tr("Step");
+    }
+    if (isBandColumn(section)) {
+        const auto count = static_cast<int>(m_repetitions.size());
+        return section == 1 + 2 * static_cast<int>(m_runs.size()) ? tr("lowest of %n repetition(s)", nullptr, count) : tr("highest of %n repetition(s)", nullptr, count);
     }
     const QString mode = nameOf(runOf(section));
     return isValueColumn(section) ? tr("%1 · %2").arg(mode, quantityName(m_quantity)) : tr("%1 · step").arg(mode);

@@ -187,6 +187,7 @@ void LivePage::showNothing() {
     m_runs.clear();
     m_origin->hide();
     m_loss->setRuns({});
+    m_loss->setRepetitions({});
     m_charts->setRuns({}, nullptr);
     m_alarms.clear();
     m_before.clear();
@@ -242,6 +243,11 @@ void LivePage::setRuns() {
     m_loss->setHasControl(hasControl && m_runs.size() > 1);
     m_before.appendTo(m_runs);
     m_loss->setRuns(m_runs);
+    std::vector<const RunSeries*> repetitions;
+    for (const auto& run : m_follower->repetitions()) {
+        repetitions.push_back(&run->series());
+    }
+    m_loss->setRepetitions(repetitions);
     m_charts->setRuns(m_runs, m_follower.get());
 }
 

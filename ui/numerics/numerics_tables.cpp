@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "judge/op_share.h"
+#include "ui/bridge/phase_words.h"
 #include "ui/numerics/heat_scale.h"
 #include "ui/numerics/lens_colours.h"
 
@@ -20,13 +21,6 @@ struct Texts {
 constexpr double fewMoved = 0.5;  // of the weights with a gradient: from here on the row stands out
 
 QString text(const std::string& value) { return QString::fromStdString(value); }
-
-QString phaseText(const std::string& phase) {
-    if (phase == "forward") {
-        return Texts::tr("forward");
-    }
-    return phase == "backward" ? Texts::tr("backward") : text(phase);
-}
 
 QString roleText(TensorRole role) { return role == TensorRole::Gradient ? Texts::tr("gradient") : Texts::tr("output"); }
 

@@ -3,31 +3,14 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPainter>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/bridge/elided_label.h"
+
 namespace mantissa::ui {
-namespace {
-
-/// One line that ends in an ellipsis where it is too long; the text itself stays whole.
-class ElidedLabel : public QLabel {
-  public:
-    using QLabel::QLabel;
-
-  protected:
-    void paintEvent(QPaintEvent* /*event*/) override {
-        QPainter painter(this);
-        style()->drawItemText(&painter, contentsRect(), static_cast<int>(alignment()), palette(), isEnabled(),
-                              fontMetrics().elidedText(text(), Qt::ElideRight, contentsRect().width()), foregroundRole());
-    }
-};
-
-}  // namespace
-
 TwinCard::TwinCard(QWidget* chart, const char* name, QWidget* parent)
     : QFrame(parent), m_title(new QLabel(this)), m_readout(new ElidedLabel(this)), m_header(new QHBoxLayout), m_switch(new QToolButton(this)),
       m_stack(new QStackedWidget(this)), m_chart(chart), m_model(new ValueTableModel(this)),
@@ -35,8 +18,6 @@ TwinCard::TwinCard(QWidget* chart, const char* name, QWidget* parent)
     setProperty("card", true);
     m_title->setProperty("title", true);
     m_readout->setProperty("muted", true);
-    m_readout->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_readout->setTextFormat(Qt::PlainText);
     m_switch->setCheckable(true);
     m_switch->setFocusPolicy(Qt::StrongFocus);
     m_header->setSpacing(6);
@@ -68,10 +49,7 @@ void TwinCard::setTitle(const QString& title) {
 }
 
 void TwinCard::setReadout(const QString& text) {
-    if (m_readout->text() != text) {
-        m_readout->setText(text);
-        m_readout->setToolTip(text);
-    }
+    m_readout->setWholeText(text);
 }
 
 QString TwinCard::readout() const { return m_readout->text(); }

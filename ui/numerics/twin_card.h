@@ -12,6 +12,8 @@ class QToolButton;
 
 namespace mantissa::ui {
 
+class ElidedLabel;
+
 class TwinCard : public QFrame {
     Q_OBJECT
   public:
@@ -38,7 +40,7 @@ class TwinCard : public QFrame {
     void retranslate();
 
     QLabel* m_title;
-    QLabel* m_readout;
+    ElidedLabel* m_readout;
     QHBoxLayout* m_header;
     QToolButton* m_switch;
     QStackedWidget* m_stack;

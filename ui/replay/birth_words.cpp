@@ -128,19 +128,6 @@ double limitOf(const std::string& dtype) {
     return found == std::end(formats) ? 0 : found->largest;
 }
 
-QString phaseText(const std::string& phase) {
-    const std::pair<const char*, QString> names[] = {
-        {"data", Words::tr("data")},         {"parameter", Words::tr("weights")}, {"buffer", Words::tr("buffers")}, {"forward", Words::tr("forward")},
-        {"loss", Words::tr("loss")},         {"backward", Words::tr("backward")}, {"unscale", Words::tr("unscale")}, {"update", Words::tr("update")},
-    };
-    for (const auto& [id, name] : names) {
-        if (phase == id) {
-            return name;
-        }
-    }
-    return text(phase);
-}
-
 QString numberText(double value) {
     if (!std::isfinite(value)) {
         return std::isnan(value) ? QStringLiteral("NaN") : (value > 0 ? QStringLiteral("+Inf") : QStringLiteral("−Inf"));

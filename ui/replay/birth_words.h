@@ -17,7 +17,6 @@ namespace mantissa::ui {
 [[nodiscard]] QString badText(const TensorReading& reading);
 /// "fp16" for float16: the names that the window uses for modes.
 [[nodiscard]] QString dtypeText(const std::string& dtype);
-[[nodiscard]] QString phaseText(const std::string& phase);
 /// Three digits and more where they say something: "71,148", "231", "0.0421", "2.5e-44".
 [[nodiscard]] QString numberText(double value);
 /// Largest finite value of a dtype's format; 0: not one of ours.

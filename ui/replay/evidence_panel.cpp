@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/bridge/elided_label.h"
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/theme.h"
 #include "ui/replay/grown_chart.h"
@@ -63,9 +64,8 @@ QFrame* EvidencePanel::buildGrown() {
     auto* card = new QFrame(this);
     card->setProperty("card", true);
     m_grownTitle = titleLabel(card);
-    m_grownSubject = new QLabel(card);
+    m_grownSubject = new ElidedLabel(card);
     m_grownSubject->setProperty("muted", true);
-    m_grownSubject->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_twin = new QToolButton(card);
     m_twin->setObjectName(QStringLiteral("grownTwin"));
     m_twin->setCheckable(true);
@@ -107,7 +107,7 @@ QFrame* EvidencePanel::buildStep() {
     header->setSectionResizeMode(QHeaderView::ResizeToContents);
     header->setSectionResizeMode(StepOpsModel::Op, QHeaderView::Stretch);  // its name may end in an ellipsis, the numbers may not
     header->setMinimumSectionSize(44);
-    m_further = new QLabel(m_stepCard);
+    m_further = new ElidedLabel(m_stepCard);
     m_further->setProperty("muted", true);
     m_further->setObjectName(QStringLiteral("furtherTensors"));
     auto* column = new QVBoxLayout(m_stepCard);
@@ -166,10 +166,13 @@ void EvidencePanel::retranslate() {
 }
 
 void EvidencePanel::refreshWords() {
-    m_grownSubject->setText(m_values.tensor.isEmpty() ? QString() : tr("largest value of %1").arg(m_values.tensor));
+    m_grownSubject->setWholeText(m_values.tensor.isEmpty() ? QString() : tr("largest value of %1").arg(m_values.tensor));
     m_chart->setAccessibleName(tr("Chart: how it got here. %1").arg(m_grownSubject->text()));
     m_further->setVisible(m_ops->further() > 0);
-    m_further->setText(tr("%n more non-finite tensor(s), all downstream", nullptr, static_cast<int>(m_ops->further())));
+    const auto further = static_cast<int>(m_ops->further());
+    // Two counts that must not be taken for each other: an incident looks as far as the loss, a replay at the whole step.
+    m_further->setWholeText(m_ops->isOfReplay() ? tr("%n more non-finite tensor(s) downstream, counted in the replay", nullptr, further)
+                                                : tr("%n more non-finite tensor(s) downstream at the incident; a replay counts all", nullptr, further));
 }
 
 }  // namespace mantissa::ui

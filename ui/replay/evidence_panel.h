@@ -12,6 +12,7 @@ class QToolButton;
 
 namespace mantissa::ui {
 
+class ElidedLabel;
 class GrownChart;
 class StepOpsModel;
 class Theme;
@@ -37,7 +38,8 @@ class EvidencePanel : public QWidget {
 
     const Theme& m_theme;
     GrownValues m_values;
-    QLabel *m_grownTitle, *m_grownSubject, *m_stepTitle, *m_further;
+    QLabel *m_grownTitle, *m_stepTitle;
+    ElidedLabel *m_grownSubject, *m_further;
     QToolButton* m_twin;
     QStackedWidget* m_stack;
     GrownChart* m_chart;

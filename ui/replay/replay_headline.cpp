@@ -70,7 +70,7 @@ QPushButton* ReplayHeadline::addButton(const char* name) {
 
 void ReplayHeadline::retranslate() {
     m_control->setText(tr("Run the control now"));
-    m_control->setToolTip(tr("Starts this plan in mode no and in this mode side by side. If no goes bad too, precision isn't the cause."));
+    m_control->setToolTip(tr("Trains this plan once more in mode no, as a run of its own. If no goes bad too, precision isn't the cause."));
     m_whatIf->setText(tr("What if…"));
     m_whatIf->setToolTip(tr("The same step with a change of your own: mode, learning rate, loss scale, parts in fp32."));
     m_bundle->setText(tr("Save bundle…"));

@@ -23,9 +23,21 @@
 #include "ui/replay/what_if_model.h"
 
 namespace mantissa::ui {
+namespace {
+
+/// The two halves below the headline: content with as little height as their tables need, and with all that is left. Without this a
+/// wrapped label in them would make the scroll area ask for the height that everything would like, and 1024×600 would scroll.
+class ReplayBody : public QWidget {
+  public:
+    using QWidget::QWidget;
+    [[nodiscard]] bool hasHeightForWidth() const override { return false; }
+    [[nodiscard]] QSize sizeHint() const override { return minimumSizeHint(); }
+};
+
+}  // namespace
 
 ReplayPage::ReplayPage(const Theme& theme, QWidget* parent)
-    : QWidget(parent), m_theme(theme), m_headline(new ReplayHeadline(theme, this)), m_body(new QWidget(this)), m_grid(new WhatIfModel(this)),
+    : QWidget(parent), m_theme(theme), m_headline(new ReplayHeadline(theme, this)), m_body(new ReplayBody(this)), m_grid(new WhatIfModel(this)),
       m_evidence(new EvidencePanel(theme, m_body)) {
     setObjectName(QStringLiteral("ReplayPage"));
     auto* halves = new QHBoxLayout(m_body);

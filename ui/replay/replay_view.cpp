@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "judge/finding.h"
+#include "ui/bridge/phase_words.h"
 #include "ui/replay/birth_words.h"
 
 namespace mantissa::ui {
@@ -291,8 +292,9 @@ QString replayAsText(const ReplayView& view, const ReplaySnapshot& snapshot, std
     }
     for (std::size_t i = 0; view.hasGrid && i < snapshot.replay->variants.size(); ++i) {
         const VariantReport& variant = snapshot.replay->variants[i];
+        const bool isDone = isGridOver(*snapshot.replay);
         lines << QStringLiteral("- %1: %2, %3%4")
-                     .arg(changeText(variant, view.mode, step), thisStepText(variant).text, laterText(variant).text,
+                     .arg(changeText(variant, view.mode, step), thisStepText(variant, isDone).text, laterText(variant, isDone).text,
                           variant.id == snapshot.replay->best ? Words::tr(" ← best") : QString());
     }
     if (const BirthReport* birth = birthOf(snapshot)) {

@@ -24,6 +24,7 @@ std::vector<OpReading> opsOf(const BirthReport& birth) {
 
 void StepOpsModel::setSnapshot(const ReplaySnapshot& snapshot) {
     const BirthReport* birth = birthOf(snapshot);
+    m_isOfReplay = snapshot.replay && snapshot.replay->birth;
     std::vector<OpReading> next;
     if (snapshot.replay && !snapshot.replay->ops.empty()) {
         next = snapshot.replay->ops;

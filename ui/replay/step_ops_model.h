@@ -17,8 +17,9 @@ class StepOpsModel : public QAbstractTableModel {
     void retranslate();
     /// Row of the producer; −1 without one.
     [[nodiscard]] int birthRow() const { return m_birthRow; }
-    /// Non-finite tensors downstream that have no row.
+    /// Non-finite tensors downstream that have no row. An incident counts what was looked at again when the run met it, a replay all of the step.
     [[nodiscard]] std::int64_t further() const { return m_further; }
+    [[nodiscard]] bool isOfReplay() const { return m_isOfReplay; }
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -32,6 +33,7 @@ class StepOpsModel : public QAbstractTableModel {
     std::vector<OpReading> m_ops;
     int m_birthRow = -1;
     std::int64_t m_further = 0;
+    bool m_isOfReplay = false;
 };
 
 }  // namespace mantissa::ui

@@ -15,8 +15,13 @@ QString text(const std::string& value) { return QString::fromStdString(value); }
 
 QString modeText(Precision mode) { return QLatin1String(to_string(mode)); }
 
+bool isOpen(const VariantReport& variant) { return variant.state == "waiting" || variant.state == "running"; }
+
 /// Of a line that has no answer yet, or never gets one.
-std::optional<CellText> unanswered(const VariantReport& variant) {
+std::optional<CellText> unanswered(const VariantReport& variant, bool isOver) {
+    if (isOver && isOpen(variant)) {
+        return CellText{Words::tr("not tried"), Words::tr("The replay was stopped before its turn. Replay again to try it."), CellTone::Quiet};
+    }
     if (variant.state == "waiting") {
         return CellText{QStringLiteral("…"), Words::tr("It waits for its turn."), CellTone::Quiet};
     }
@@ -65,8 +70,8 @@ QString changeText(const VariantReport& variant, Precision mode, std::int64_t st
     return variant.mode == mode ? text(id) : own;
 }
 
-CellText thisStepText(const VariantReport& variant) {
-    if (const auto waiting = unanswered(variant)) {
+CellText thisStepText(const VariantReport& variant, bool isOver) {
+    if (const auto waiting = unanswered(variant, isOver)) {
         return *waiting;
     }
     if (!variant.this_step_finite) {
@@ -86,9 +91,12 @@ CellText thisStepText(const VariantReport& variant) {
     return {QStringLiteral("✗ %1").arg(text(variant.value)), details, CellTone::Bad};
 }
 
-CellText laterText(const VariantReport& variant) {
+CellText laterText(const VariantReport& variant, bool isOver) {
+    if (isOver && isOpen(variant)) {
+        return {QStringLiteral("–"), {}, CellTone::Quiet};
+    }
     if (!hasEnded(variant) || variant.state != "done" || variant.later_steps == 0) {
-        return {variant.state == "running" || variant.state == "waiting" ? QStringLiteral("…") : QStringLiteral("–"),
+        return {isOpen(variant) ? QStringLiteral("…") : QStringLiteral("–"),
                 hasEnded(variant) ? Words::tr("Not tried: the step itself isn't finite.") : QString(), CellTone::Quiet};
     }
     if (variant.later_bad_at) {
@@ -99,6 +107,8 @@ CellText laterText(const VariantReport& variant) {
     return {Words::tr("✓ held"), Words::tr("Finite for %n further step(s).", nullptr, static_cast<int>(variant.later_steps)) + QLatin1Char(' ') + mean,
             CellTone::Good};
 }
+
+bool isGridOver(const ReplayReport& report) { return report.state != "running"; }
 
 bool hasEnded(const VariantReport& variant) { return variant.state == "done" || variant.state == "failed" || variant.state == "left_out"; }
 

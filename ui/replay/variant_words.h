@@ -15,8 +15,11 @@ struct CellText {
 
 /// "fp16, gate.mul in fp32". `mode`: of the run; `step`: that is looked at.
 [[nodiscard]] QString changeText(const VariantReport& variant, Precision mode, std::int64_t step);
-[[nodiscard]] CellText thisStepText(const VariantReport& variant);
-[[nodiscard]] CellText laterText(const VariantReport& variant);
+/// `isOver`: the replay is; what still waits then was never tried.
+[[nodiscard]] CellText thisStepText(const VariantReport& variant, bool isOver = false);
+[[nodiscard]] CellText laterText(const VariantReport& variant, bool isOver = false);
+/// Of a report: nothing works on its grid any more.
+[[nodiscard]] bool isGridOver(const ReplayReport& report);
 /// Done, failed or left out: nothing more will come.
 [[nodiscard]] bool hasEnded(const VariantReport& variant);
 

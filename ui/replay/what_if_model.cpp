@@ -13,7 +13,9 @@ void WhatIfModel::setReport(const ReplayReport* report) {
     if (!isSameGrid) {
         beginResetModel();
     }
-    const bool isChanged = m_variants != next || m_best != best;
+    const bool isOverNow = report != nullptr && isGridOver(*report);
+    const bool isChanged = m_variants != next || m_best != best || m_isOver != isOverNow;
+    m_isOver = isOverNow;
     m_variants = next;
     m_best = best;
     m_mode = report == nullptr ? Precision::No : report->mode;
@@ -42,10 +44,10 @@ CellText WhatIfModel::cell(const QModelIndex& index) const {
     switch (static_cast<Column>(index.column())) {
         case Change: {
             const QString change = changeText(variant, m_mode, m_step);
-            return {variant.id == m_best ? tr("%1 ◀ best").arg(change) : change, QString::fromStdString(variant.reason), CellTone::Plain};
+            return {variant.id == m_best ? tr("%1 ◀ best").arg(change) : change, variant.reason.empty() ? change : QString::fromStdString(variant.reason), CellTone::Plain};
         }
-        case ThisStep: return thisStepText(variant);
-        case Later: return laterText(variant);
+        case ThisStep: return thisStepText(variant, m_isOver);
+        case Later: return laterText(variant, m_isOver);
         case ColumnCount: break;
     }
     return {};

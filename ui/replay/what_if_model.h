@@ -32,6 +32,7 @@ class WhatIfModel : public QAbstractTableModel {
     std::vector<VariantReport> m_variants;
     Precision m_mode = Precision::No;
     std::int64_t m_step = 0;
+    bool m_isOver = false;
     std::string m_best;
 };
 

@@ -11,8 +11,7 @@
 
 #include "base/numbers.h"
 #include "launch/replay_apply.h"
-#include "plan/plan_file.h"
-#include "record/run_folder.h"
+#include "launch/run_parent.h"
 #include "ui/bridge/bundle_file.h"
 #include "ui/live/live_page.h"
 #include "ui/replay/replay_page.h"
@@ -37,7 +36,7 @@ std::vector<fs::path> runsOf(const fs::path& folder) {
 }  // namespace
 
 ReplayDesk::ReplayDesk(const Theme& theme, const ActionCatalog& catalog, LiveHost& live, RunsPage& runs, SetupPage& setup, QWidget* window)
-    : QObject(window), m_catalog(catalog), m_live(live), m_runs(runs), m_setup(setup), m_window(window), m_page(new ReplayPage(theme, window)) {
+    : QObject(window), m_catalog(catalog), m_live(live), m_runs(runs), m_setup(setup), m_window(window), m_page(new ReplayPage(theme, window)), m_controls(fs::path()) {
     connect(&live, &LiveHost::replayRequested, this, [this](const fs::path& run, std::int64_t step) { (void)open(run, step); });
     connect(&runs, &RunsPage::replayRequested, this, [this](const fs::path& run, std::int64_t step) { (void)open(run, step); });
     connect(&live, &LiveHost::titleChanged, this, &ReplayDesk::refresh);
@@ -53,6 +52,11 @@ ReplayDesk::ReplayDesk(const Theme& theme, const ActionCatalog& catalog, LiveHos
     connect(m_page, &ReplayPage::message, this, &ReplayDesk::message);
     connect(m_page, &ReplayPage::applyRequested, this, &ReplayDesk::askToApply);
     connect(m_page, &ReplayPage::controlRequested, this, &ReplayDesk::startControl);
+    connect(&m_controls, &JobStarter::started, this, [this](const fs::path& folder) {
+        m_runs.refresh();
+        Q_EMIT message(tr("The control is running: %1. What it says of this step is shown here.").arg(text(folder.filename().string())));
+    });
+    connect(&m_controls, &JobStarter::failed, this, &ReplayDesk::message);
     connect(m_page, &ReplayPage::bundleRequested, this, &ReplayDesk::askForBundle);
     refresh();
 }
@@ -125,18 +129,15 @@ void ReplayDesk::askToApply() {
     question->open();
 }
 
-/// Both modes of the same plan side by side: the control alone would not be proven to have had the same weights and batches.
+/// The control alone, as a child of the run: the page stays, and finds it in the runs folder as soon as it is there.
 void ReplayDesk::startControl() {
-    auto plan = read_plan_file(RunFolder{m_page->follower()->run()}.plan());
-    if (!plan) {
-        Q_EMIT message(text(describe(plan.error())));
-        return;
-    }
-    plan->plan.modes = {Precision::No, m_page->view().mode};
-    plan->plan.launch.scope = LaunchScope::Process;
-    plan->plan.checkpoint.resume_from.clear();
     Q_EMIT message(tr("Starting the control…"));
-    m_setup.starter().start(JobKind::Comparison, *plan);
+    m_controls.startPrepared(JobKind::SingleRun, [run = m_page->follower()->run()]() -> Result<PreparedJob> {
+        if (const fs::path there = find_control(run); !there.empty()) {  // a second click, or one that was started elsewhere
+            return Error{ErrorCode::Usage, "the control is there already: " + there.filename().string(), {}};
+        }
+        return prepare_control_run(run);
+    });
 }
 
 void ReplayDesk::askForBundle() {

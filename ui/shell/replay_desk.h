@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/result.h"
+#include "ui/setup/job_starter.h"
 
 namespace mantissa::ui {
 
@@ -46,6 +47,7 @@ class ReplayDesk : public QObject {
     SetupPage& m_setup;
     QWidget* m_window;
     ReplayPage* m_page;
+    JobStarter m_controls;  // Set up's own starter leads to Live, and this page wants to stay
     QString m_title, m_subtitle;
 };
 

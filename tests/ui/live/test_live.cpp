@@ -10,6 +10,8 @@
 
 #include "shown_page.h"
 #include "record/comparison_record.h"
+#include "record/replica.h"
+#include "ui/bridge/elided_label.h"
 #include "ui/charts/chart_card.h"
 #include "ui/charts/step_range.h"
 #include "ui/live/headline_bar.h"
@@ -32,6 +34,7 @@ class TestLive : public QObject {
     void refusedTrialIsShown();
     void lostRunIsShown();
     void singleRunFromItsFolder();
+    void repetitionsSpanABandOfTheirRecordedLosses();
     void foldsOpenTheirCharts();
     void controlsChangeTheChart();
     void withoutFp16ThereIsNoScaleBox();
@@ -153,6 +156,44 @@ void TestLive::singleRunFromItsFolder() {
     QVERIFY(!p.page.findChild<QToolButton*>(QStringLiteral("lossView1"))->isEnabled());  // no control to compare with
 }
 
+void TestLive::repetitionsSpanABandOfTheirRecordedLosses() {
+    Page p;
+    const fixture::Comparison made = fixture::writeComparison(p.folder.path(), over());
+    std::vector<ReplicaRun> replicas;
+    double low = 1e9, high = 0;  // of step 150
+    for (std::int64_t number = 1; number <= 3; ++number) {
+        const auto run = create_run_folder(p.folder.path(), "gated-overflow-repetition", Precision::No);
+        QVERIFY(run.ok());
+        const auto recorder = RunRecorder::open(run->path);
+        QVERIFY(recorder.ok());
+        fixture::writeRunStart(**recorder, Precision::No, over(), {});
+        for (std::int64_t step = 0; step < 200; ++step) {
+            StepRow row = fixture::makeStep(Precision::No, step, 0, over());
+            row.loss *= 0.8 + 0.2 * static_cast<double>(number);
+            (*recorder)->step(row);
+            low = step == 150 ? std::min(low, row.loss) : low;
+            high = step == 150 ? std::max(high, row.loss) : high;
+        }
+        (*recorder)->state(RunState::Finished);
+        QVERIFY((*recorder)->flush().ok());
+        replicas.push_back({{ReplicaRole::Repetition, number}, run->path});
+    }
+    replicas.push_back({{ReplicaRole::Rounding, 1}, made.runs[2].path});  // a thin line, no part of the band
+    QVERIFY(write_replica_runs(made.folder, replicas).ok());
+    p.page.showComparison(made.folder);
+    RunChart& chart = p.page.lossPanel().chart();
+    QTRY_COMPARE_WITH_TIMEOUT(chart.repetitions().size(), std::size_t{3}, patience);
+    const auto spread = [&chart] { return spreadAt(chart.repetitions(), 150, Quantity::Loss); };
+    QTRY_VERIFY_WITH_TIMEOUT(spread() && spread()->runs == 3, patience);
+    QCOMPARE(spread()->low, low);
+    QCOMPARE(spread()->high, high);
+    QTRY_VERIFY_WITH_TIMEOUT(chart.scene().band.has_value(), patience);
+    QCOMPARE(chart.runs().size(), std::size_t{3});  // they are no modes
+    QCOMPARE(p.page.shownRuns().size(), std::size_t{3});
+    p.page.showNothing();
+    QVERIFY(chart.repetitions().empty());
+}
+
 void TestLive::foldsOpenTheirCharts() {
     Page p;
     const fixture::Comparison made = p.show({});
@@ -234,6 +275,12 @@ void TestLive::fitsIntoASmallWindow() {
     const QLabel* fairness = p.page.findChild<QLabel*>(QStringLiteral("fairness"));
     const QPoint corner = fairness->mapTo(&p.page, QPoint(fairness->width(), fairness->height()));
     QVERIFY2(corner.x() <= 952 && corner.y() <= 538, qPrintable(QStringLiteral("%1 %2").arg(corner.x()).arg(corner.y())));
+    // What a small chart says of itself ends in an ellipsis, and is whole as a tool tip.
+    ElidedLabel* subtitle = p.page.findChild<QWidget*>(QStringLiteral("scaleCard"))->findChild<ElidedLabel*>(QStringLiteral("chartSubtitle"));
+    subtitle->setWholeText(QStringLiteral("fp16 · now 2^16, and some words that are far too many for a card as narrow as this one is"));
+    QVERIFY(subtitle->shownText().endsWith(QChar(0x2026)));
+    QVERIFY(subtitle->fontMetrics().horizontalAdvance(subtitle->shownText()) <= subtitle->width());
+    QCOMPARE(subtitle->toolTip(), subtitle->text());
     QVERIFY2(2 * p.page.lossPanel().height() >= 538, qPrintable(QString::number(p.page.lossPanel().height())));
 }
 

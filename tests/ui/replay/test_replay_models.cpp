@@ -57,11 +57,15 @@ class ReplayModelsTest : public QObject {
         QCOMPARE(row(3), (QStringList{"out", "linear", "+Inf", "+Inf", "fp16", "carried on"}));
         QVERIFY(model.index(3, 0).data(CarriedRole).toBool());
         QCOMPARE(model.further(), std::int64_t{212});
+        QVERIFY(!model.isOfReplay());  // counted when the run met it
         QVERIFY(model.index(2, StepOpsModel::Out).data(Qt::ToolTipRole).toString().contains("3 +Inf"));
         const QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
         snapshot.replay = fixture::gateReplay("/runs/one");
+        snapshot.replay->birth->carried += 38;
         model.setSnapshot(snapshot);  // the same ops
         QCOMPARE(resets.count(), 0);
+        QVERIFY(model.isOfReplay());
+        QCOMPARE(model.further(), std::int64_t{250});
         snapshot = {};
         model.setSnapshot(snapshot);
         QCOMPARE(model.rowCount(), 0);

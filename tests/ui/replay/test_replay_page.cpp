@@ -2,10 +2,13 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QGuiApplication>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QStackedWidget>
 #include <QTableView>
@@ -251,6 +254,13 @@ class ReplayPageTest : public QObject {
             QVERIFY2(stage.page->minimumSizeHint().width() <= 952, qPrintable(QString::number(stage.page->minimumSizeHint().width())));
             QVERIFY2(stage.page->minimumSizeHint().height() <= 534, qPrintable(QString::number(stage.page->minimumSizeHint().height())));
             QVERIFY(!stage.page->grab().isNull());
+            // All lines of the grid and the birth are in view, and nothing scrolls.
+            QCOMPARE(stage.page->findChild<QScrollArea*>()->verticalScrollBar()->maximum(), 0);
+            const auto* grid = stage.page->findChild<QTableView*>("whatIfGrid");
+            QVERIFY2(grid->viewport()->height() >= grid->verticalHeader()->length(), qPrintable(QString::number(grid->viewport()->height())));
+            const auto* ops = stage.page->findChild<QTableView*>("stepOps");
+            const QRect birth = ops->visualRect(stage.page->evidence().ops().index(stage.page->evidence().ops().birthRow(), 0));
+            QVERIFY(ops->viewport()->rect().contains(birth.topLeft()) && ops->viewport()->rect().contains(birth.bottomLeft()));
         }
     }
 };

@@ -85,6 +85,14 @@ class ReplayWordsTest : public QObject {
         QVERIFY(cells(6)[0].startsWith(QStringLiteral("half the learning rate, from 15 step")));
         QCOMPARE(thisStepText(report.variants[2]).tone, CellTone::Bad);
         QCOMPARE(laterText(report.variants[4]).tone, CellTone::Good);
+        VariantReport open = report.variants[5];
+        open.state = "waiting";
+        QCOMPARE(thisStepText(open).text, QStringLiteral("…"));
+        QCOMPARE(laterText(open).text, QStringLiteral("…"));
+        QCOMPARE(thisStepText(open, true).text, QStringLiteral("not tried"));  // the replay was stopped before its turn
+        QVERIFY(thisStepText(open, true).details.contains(QStringLiteral("stopped")));
+        QCOMPARE(laterText(open, true).text, QStringLiteral("–"));
+        QCOMPARE(thisStepText(report.variants[1], true).text, QStringLiteral("✓ finite"));
         VariantReport out = report.variants[4];
         out.state = "left_out";
         out.reason = "no producer was found";

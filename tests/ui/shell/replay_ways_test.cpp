@@ -114,6 +114,42 @@ class ReplayWaysTest : public QObject {
         question->reject();
     }
 
+    void theControlAloneIsRunAndThePageStays() {
+        const QTemporaryDir folder;
+        fixture::Options options;
+        options.ended = true;
+        options.fp16NanAt = fixture::badStep;
+        options.modes = {Precision::Fp16};
+        const auto made = fixture::writeComparison(folder.filePath("runs").toStdString(), options);
+        const std::filesystem::path run = made.runs[0].path;
+        std::filesystem::remove_all(made.folder);  // a run on its own
+        fixture::writeIncident(run);
+        qputenv("MANTISSA_PROGRAM", "/bin/true");  // no supervisor: what was prepared for it is looked at
+        Desk desk(folder);
+        QVERIFY(desk.window->replayDesk().open(run).ok());
+        auto* control = desk.window->findChild<QPushButton*>("runControl");
+        QTRY_VERIFY(control->isVisible());
+        control->click();
+        std::filesystem::path found;
+        QTRY_VERIFY(!(found = find_control(run)).empty());
+        const auto parent = read_parent(found);
+        QVERIFY(parent.has_value());
+        QCOMPARE(parent->purpose, std::string("control"));
+        QCOMPARE(parent->run, run);
+        const auto plan = read_plan_file(RunFolder{run}.plan()), own = read_plan_file(RunFolder{found}.plan());
+        QVERIFY(plan.ok() && own.ok());
+        QCOMPARE(own->plan.mixed_precision, Precision::No);
+        QCOMPARE(own->plan.training.seed, plan->plan.training.seed);
+        QTRY_VERIFY(!control->isVisible());  // it is there now: the step can be replayed
+        QTRY_COMPARE(desk.window->findChild<QLabel*>("replayControl")->text(), QStringLiteral("control not there yet"));
+        QVERIFY(desk.window->findChild<QPushButton*>("replayStep")->property("primary").toBool());
+        QCOMPARE(desk.window->currentPage(), QStringLiteral("replay"));
+        const auto folders = list_run_folders(run.parent_path());
+        QVERIFY(folders.ok());
+        QCOMPARE(folders->size(), std::size_t{2});  // the run and its control: fp16 wasn't trained again
+        qunsetenv("MANTISSA_PROGRAM");
+    }
+
     void appliedRunIsAChildThatGoesOnFromTheKeptState() {
         const QTemporaryDir folder;
         const auto made = ended(folder);
