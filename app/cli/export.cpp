@@ -85,8 +85,9 @@ Result<void> refuse_to_overwrite(const std::string& file, bool force) {
 }
 
 int export_run(const ExportOptions& options) {
-    const auto folder = find_run(options.run, runs_folder(options.runs_dir));
-    if (!folder) return fail(folder.error());
+    const auto named = find_run_or_bundle(options.run, runs_folder(options.runs_dir));
+    if (!named) return fail(named.error());
+    const fs::path* folder = &named->folder;
     if (!options.weights.empty()) {
         if (const auto free = refuse_to_overwrite(options.weights, options.force); !free) return fail(free.error());
         const auto copied = export_weights(*folder, options.checkpoint, options.weights);

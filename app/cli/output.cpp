@@ -22,6 +22,8 @@ void print(std::string_view line) {
     std::fputc('\n', stdout);
 }
 
+std::string state_words(RunState state) { return state == RunState::StoppedNonfinite ? "stopped: non-finite" : to_string(state); }
+
 void print_json(const nlohmann::json& value) {
     // A path on this machine need not be UTF-8; the result is JSON all the same.
     print(value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

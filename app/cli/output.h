@@ -5,12 +5,15 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "record/rows.h"
 
 namespace mantissa::cli {
 
 /// Message and hint on standard error; the exit code of the error.
 int fail(const Error& error);
 void print(std::string_view line);  // one line of the result
+/// A state of a run in English words, for lists and progress.
+[[nodiscard]] std::string state_words(RunState state);
 void print_json(const nlohmann::json& value);
 /// First of all: /dev/null in place of a standard stream that was closed, so that no file takes its number.
 /// Writing the result to a closed standard output stays an error.

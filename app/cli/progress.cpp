@@ -90,7 +90,7 @@ void ProgressView::draw_bars() {
     const std::size_t columns = terminal_columns() - 1;
     for (const RunProgress& run : m_runs) {
         const std::string text =
-            mode_name(run) + "  " + bar(run) + "  " + to_string(run.state) + "  " + progress_text(run);
+            mode_name(run) + "  " + bar(run) + "  " + state_words(run.state) + "  " + progress_text(run);
         std::fprintf(stderr, "%s\n", cut_to(text, columns).c_str());
     }
     m_drawn_lines = m_runs.size();
@@ -114,7 +114,7 @@ void ProgressView::report_events(const std::vector<RunProgress>& runs) {
             std::fprintf(stderr, "%s: first non-finite value at step %lld\n", name.c_str(),
                          static_cast<long long>(*now.first_nonfinite_step));
         if (now.state != before.state)
-            std::fprintf(stderr, "%s: %s%s%s\n", name.c_str(), to_string(now.state),
+            std::fprintf(stderr, "%s: %s%s%s\n", name.c_str(), state_words(now.state).c_str(),
                          is_end_state(now.state) ? (", " + progress_text(now)).c_str() : "",
                          now.reason.empty() ? "" : (": " + now.reason).c_str());
         else if (due && !is_end_state(now.state))

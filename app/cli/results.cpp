@@ -9,6 +9,7 @@
 #include "judge/control_spread.h"
 #include "judge/evidence.h"
 #include "judge/judge.h"
+#include "judge/replay_command.h"
 #include "judge/texts.h"
 #include "output.h"
 #include "record/replay_report.h"
@@ -133,15 +134,12 @@ std::string runs_table(const JobResult& result, const Labels& label) {
 }
 
 /// A run that met a bad step: the command that finds where it was born.
-void print_replay_hints(const std::vector<RunSummary>& runs) {
+void print_replay_hints(const std::vector<RunSummary>& runs, const Labels& label) {
     for (const RunSummary& run : runs) {
         const auto incidents = incident_steps(run.run_dir);
         if (incidents.empty() && !run.first_nonfinite_step) continue;
         const std::int64_t step = incidents.empty() ? *run.first_nonfinite_step : incidents.front();
-        const bool is_known_by_name = run.run_dir.parent_path() == runs_folder("");
-        const std::string name = is_known_by_name ? run.run_dir.filename().string() : run.run_dir.string();
-        print(std::string(to_string(run.mode)) + ": where the first bad value of step " + std::to_string(step) +
-              " was born, and what holds: mantissa replay " + name);
+        print(label("find", {{"mode", to_string(run.mode)}, {"step", std::to_string(step)}}) + " " + replay_command(run.run_dir, step));
     }
 }
 
@@ -223,7 +221,7 @@ void print_result(const JobResult& result) {
     for (const std::string& line : result.bands) print_wrapped(line, 0);
     print_verdicts(result.verdicts, label);
     if (result.comparison && result.comparison->decision) print_decision(*result.comparison->decision, label);
-    print_replay_hints(result.runs);
+    print_replay_hints(result.runs, label);
     print("");
     print(label(result.comparison ? "title.comparison" : "title.run",
                 {{"name", result.runs.empty() ? "" : result.runs.front().name},

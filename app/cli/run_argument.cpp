@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "judge/texts.h"
+#include "launch/bundle.h"
 #include "launch/run_lookup.h"
 #include "plan/nearest.h"
 #include "record/comparison_record.h"
@@ -85,6 +86,25 @@ Result<fs::path> find_run(const std::string& argument, const fs::path& runs) {
     return Error{
         ErrorCode::InputOutput, "there is no run \"" + argument.substr(0, 200) + "\" in " + runs.string(),
         near.empty() ? "`mantissa runs list` shows what is there" : "did you mean " + join_names(near) + "?"};
+}
+
+Result<NamedRun> find_run_or_bundle(const std::string& argument, const fs::path& runs) {
+    NamedRun named;
+    std::error_code ignored;
+    const bool is_file = fs::is_regular_file(argument, ignored);
+    if (!looks_like_bundle(argument) && !(is_file && argument.ends_with(".zip"))) {
+        auto folder = find_run(argument, runs);
+        if (!folder) return folder.error();
+        named.folder = std::move(*folder);
+        return named;
+    }
+    auto place = WorkFolder::make("bundle");
+    if (!place) return place.error();
+    auto folder = unpack_bundle(argument, place->path());
+    if (!folder) return folder.error();
+    named.folder = std::move(*folder);
+    named.unpacked = std::move(*place);
+    return named;
 }
 
 }  // namespace mantissa::cli

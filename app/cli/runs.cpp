@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "base/paths.h"
 #include "judge/texts.h"
+#include "launch/bundle.h"
 #include "launch/checkpoint_answer.h"
 #include "launch/control_client.h"
 #include "launch/job.h"
@@ -28,7 +29,7 @@ namespace {
 using Json = nlohmann::json;
 
 struct RunsOptions {
-    std::string runs_dir, run, command, mode, language;
+    std::string runs_dir, run, command, mode, language, into;
     bool json = false;
 };
 
@@ -58,7 +59,7 @@ int list_runs(const RunsOptions& options) {
         }
         list.push_back(to_json(*run));
         table.add_row({run->started_ns > 0 ? readable_time(run->started_ns) : "–",
-                       folder.path.filename().string(), to_string(run->mode), to_string(run->state),
+                       folder.path.filename().string(), to_string(run->mode), state_words(run->state),
                        std::to_string(run->applied_steps) + "/" + std::to_string(run->steps),
                        run->final_loss ? readable_number(*run->final_loss, 4) : "–", metric_text(*run)});
     }
@@ -138,6 +139,16 @@ int control_run(const RunsOptions& options) {
     return 0;
 }
 
+int unpack_run(const RunsOptions& options) {
+    const auto run = unpack_bundle(options.run, options.into.empty() ? runs_folder(options.runs_dir) : std::filesystem::path(options.into));
+    if (!run) return fail(run.error());
+    if (options.json)
+        print_json({{"run_dir", run->string()}});
+    else
+        print(run->string());
+    return 0;
+}
+
 void add_common(CLI::App& verb, RunsOptions& options, bool takes_run) {
     if (takes_run)
         verb.add_option("RUN", options.run,
@@ -163,10 +174,16 @@ void add_runs(CLI::App& program, int& result) {
     add_common(*show, *options, true);
     add_language(*show, options->language);
     show->callback([options, &result] {
-        const auto folder = find_run(options->run, runs_folder(options->runs_dir));
-        result = folder ? show_run(*folder, text_language(options->language), options->json)
-                        : fail(folder.error());
+        const auto named = find_run_or_bundle(options->run, runs_folder(options->runs_dir));
+        result = named ? show_run(named->folder, text_language(options->language), options->json) : fail(named.error());
     });
+
+    auto* unpack = verb->add_subcommand("unpack", "Makes a run of a bundle (.zip) that `mantissa replay RUN --bundle` or the window has written");
+    unpack->add_option("BUNDLE", options->run, "the .zip file")->required();
+    unpack->add_option("--into", options->into, "the folder in which the run is made (else that of the runs)");
+    unpack->add_option("--runs-dir,--runs_dir", options->runs_dir, "folder of the runs");
+    unpack->add_flag("--json", options->json, "as one JSON object");
+    unpack->callback([options, &result] { result = unpack_run(*options); });
 
     auto* control = verb->add_subcommand("control", "Pause, resume, step, save, stop or look more closely at a run that is going on");
     add_common(*control, *options, true);
@@ -196,7 +213,7 @@ void add_runs(CLI::App& program, int& result) {
         auto* unbuilt = verb->add_subcommand(name, "")->group("Not built yet")->allow_extras();
         unbuilt->callback([name, &result] {
             result = fail({ErrorCode::NotBuilt, std::string("runs ") + name + " is not built yet",
-                           "built are: runs list, runs show, runs checkpoints, runs control, runs delete-states"});
+                           "built are: runs list, runs show, runs checkpoints, runs control, runs unpack, runs delete-states"});
         });
     }
 }

@@ -18,6 +18,43 @@ std::string line_of(const std::vector<std::string>& cells, const std::vector<std
     return line + "\n";
 }
 
+/// What stays on one line: a word, or a character of a script that is written without spaces.
+struct Piece {
+    std::string text;
+    bool after_space = false;
+};
+
+bool is_wide(const std::string& character) { return columns_of(character) == 2; }
+
+/// Punctuation that must not begin a line, and such that must not end one.
+bool closes(const std::string& character) {
+    static const std::string marks = "，。；：、！？）”’》」";
+    return is_wide(character) ? marks.find(character) != std::string::npos : character == "”" || character == "’";
+}
+bool opens(const std::string& character) { return character == "（" || character == "“" || character == "‘" || character == "《" || character == "「"; }
+
+std::vector<Piece> pieces_of(const std::string& text) {
+    std::vector<Piece> pieces;
+    std::string before;
+    bool is_after_space = false;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t next = at + 1;
+        while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
+        const std::string character = text.substr(at, next - at);
+        at = next;
+        if (character == " ") {
+            is_after_space = true;
+            continue;
+        }
+        const bool may_break = is_after_space || ((is_wide(before) || is_wide(character)) && !closes(character) && !opens(before));
+        if (pieces.empty() || may_break) pieces.push_back({"", is_after_space && !pieces.empty()});
+        pieces.back().text += character;
+        before = character;
+        is_after_space = false;
+    }
+    return pieces;
+}
+
 }  // namespace
 
 std::size_t columns_of(const std::string& text) {
@@ -56,17 +93,13 @@ std::string Table::text() const {
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
     const std::string margin(indent, ' ');
     std::string result, line;
-    std::size_t start = 0;
-    while (start <= text.size()) {
-        auto space = text.find(' ', start);
-        if (space == std::string::npos) space = text.size();
-        const std::string word = text.substr(start, space - start);
-        if (!line.empty() && columns_of(line) + 1 + columns_of(word) + indent > width) {
+    for (const Piece& piece : pieces_of(text)) {
+        const std::size_t gap = piece.after_space ? 1 : 0;
+        if (!line.empty() && columns_of(line) + gap + columns_of(piece.text) + indent > width) {
             result += margin + line + "\n";
             line.clear();
         }
-        line += (line.empty() ? "" : " ") + word;
-        start = space + 1;
+        line += (line.empty() || gap == 0 ? "" : " ") + piece.text;
     }
     return result + margin + line + "\n";
 }

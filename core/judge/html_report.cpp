@@ -100,6 +100,7 @@ std::string page(const Subject& subject, const TextCatalogue& texts) {
     std::string body = header_html(subject, title, texts);
     if (subject.comparison) body += named_section(texts, "decision", decision_html(subject.record, texts));
     body += named_section(texts, "verdicts", verdicts_html(subject.record.verdicts, texts));
+    body += named_section(texts, "incidents", incidents_html(subject.evidence, texts));
     body += named_section(texts, "runs", runs_html(subject.evidence, texts));
     body += named_section(texts, "precision", precision_html(subject.evidence, texts));
     body += named_section(texts, "numerics", numerics_html(subject.evidence, texts));

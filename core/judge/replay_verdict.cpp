@@ -222,6 +222,7 @@ ReplayFinding find_cause(const Look& look) {
     for (const auto rule : {scaled_gradient, overflow, formula_in_half}) {
         if (auto found = rule(look)) return *found;
     }
+    if (look.report.mode == Precision::Fp16 && look.grid.done("scale_1") == nullptr) return cause_open(look, "no_scale");
     return unknown(look);
 }
 

@@ -10,6 +10,8 @@ namespace mantissa {
 
 [[nodiscard]] std::string decision_html(const ComparisonRecord& record, const TextCatalogue& texts);
 [[nodiscard]] std::string verdicts_html(const std::vector<Verdict>& verdicts, const TextCatalogue& texts);
+/// Bad steps with an incident: birth, what a replay has found, and its command; empty when there is none.
+[[nodiscard]] std::string incidents_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);
 [[nodiscard]] std::string runs_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);
 [[nodiscard]] std::string precision_html(const ComparisonEvidence& evidence, const TextCatalogue& texts);
 /// The control's forecast, and the alarms of all runs; empty when there is neither.

@@ -108,6 +108,7 @@ Result<void> ReplayJob::open(const ReplayOptions& options) {
     m_report.control_run = m_subject.control_run.string();
     m_report.start_step = m_variants->start_step();
     m_report.variants = m_variants->grid(m_subject.incident ? m_subject.incident->birth : std::nullopt);
+    if (auto earlier = read_replay(m_subject.folder()); earlier && earlier->reproduced == Reproduced::Bits) m_earlier = std::move(*earlier);
     if (auto written = write_replay(m_subject.folder(), m_report); !written) return written;
     auto begun = begin(m_variants->unchanged(m_work.path() / ("state_" + std::to_string(m_subject.step))));
     if (!begun) fail(begun.error());
@@ -217,7 +218,23 @@ void ReplayJob::take_unchanged(Result<ReplayAnswer> answer) {
         variant.state = "done";
         variant.seconds = seconds;
     }
+    take_over_earlier();
     save();
+}
+
+/// One more question must not cost the answers that are there: the same bits give the same lines.
+void ReplayJob::take_over_earlier() {
+    const auto born = [](const ReplayReport& report) { return report.birth ? report.birth->producer.phase + " " + report.birth->place() : ""; };
+    const bool is_same = m_earlier && m_report.reproduced == Reproduced::Bits && m_earlier->mode == m_report.mode && born(*m_earlier) == born(m_report);
+    if (!is_same) return;
+    const auto& ids = replay_variant_ids();
+    const auto rank = [&ids](const VariantReport& one) { return std::find(ids.begin(), ids.end(), one.id) - ids.begin(); };
+    for (const VariantReport& earlier : m_earlier->variants) {
+        const bool is_asked = std::any_of(m_report.variants.begin(), m_report.variants.end(), [&](const auto& one) { return one.id == earlier.id; });
+        // A what-if is the question of one time.
+        if (earlier.state == "done" && !is_asked && earlier.id != "custom") m_report.variants.push_back(earlier);
+    }
+    std::stable_sort(m_report.variants.begin(), m_report.variants.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 /// The state at the step, which the unchanged replay has left: variants begin there, and so does a run that goes on with a change.
@@ -297,7 +314,11 @@ void ReplayJob::stop() {
     m_process.reset();
     for (VariantReport& variant : m_report.variants)
         if (variant.state == "running") variant.state = "waiting";
-    end("stopped");
+    if (m_report.reproduced || !m_earlier) return end("stopped");
+    m_has_ended = true;
+    m_report.state = "stopped";
+    if (const auto written = write_replay(m_subject.folder(), *m_earlier); !written) log::error(describe(written.error()));
+    if (m_hooks.changed) m_hooks.changed(m_report);
 }
 
 }  // namespace mantissa

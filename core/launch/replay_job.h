@@ -1,6 +1,7 @@
 #pragma once
 // The time machine: a step of a run again, then the grid of variants, one fresh process at a time, from the run's folder alone.
-// RUN/incidents/step_<n>/replay.json is rewritten by rename as each variant begins and ends. The caller polls; one thread.
+// RUN/incidents/step_<n>/replay.json is rewritten by rename as each variant begins and ends. What an earlier replay of the step has tried,
+// to the same bits, stays in its grid. The caller polls; one thread.
 #include <chrono>
 #include <deque>
 #include <filesystem>
@@ -35,7 +36,7 @@ class ReplayJob {
 
     /// Goes on a bit; true when everything has ended. Never waits for a process.
     bool poll();
-    /// Kills what computes, keeps what is done; state "stopped".
+    /// Kills what computes, keeps what is done; state "stopped". Before the step is reproduced, the earlier replay's report is put back.
     void stop();
 
     [[nodiscard]] const ReplayReport& report() const { return m_report; }
@@ -53,6 +54,7 @@ class ReplayJob {
     void take_variant(Result<ReplayAnswer> answer);
     void take_curve(const ReplayAnswer& answer);
     void keep_state();
+    void take_over_earlier();
     void end(const char* state);
     void fail(const Error& error);
     void save();
@@ -63,6 +65,7 @@ class ReplayJob {
     ReplayHooks m_hooks;
     std::optional<ReplayVariants> m_variants;
     ReplayReport m_report;
+    std::optional<ReplayReport> m_earlier;  // of the same step, reproduced
     std::optional<ReplayProcess> m_process;
     std::optional<Error> m_error;
     WorkFolder m_work;              // requests, answers, the state at the step; removed at the end

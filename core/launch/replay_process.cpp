@@ -1,17 +1,13 @@
 #include "launch/replay_process.h"
 
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
-#include "launch/child_process.h"
 #include "launch/engine_module.h"
 #include "launch/supervisor.h"
 
@@ -55,8 +51,6 @@ Result<ReplayProcess> ReplayProcess::start(const ReplayRequest& request, const P
     process.m_what = "the replay of " + request.variant.change();
     process.m_out_file = place.folder / (request.variant.id + ".answer.json");
     process.m_log = place.log;
-    process.m_limit = limit;
-    process.m_started_ns = monotonic_ns();
     const auto request_file = place.folder / (request.variant.id + ".request.json");
     std::error_code ignored;
     std::filesystem::remove(process.m_out_file, ignored);
@@ -67,59 +61,22 @@ Result<ReplayProcess> ReplayProcess::start(const ReplayRequest& request, const P
     spawned.environment = numeric_environment(request.plan.launch.threads);
     spawned.log_file = place.log;
     spawned.new_session = true;  // Ctrl-C is the parent's to answer
-    auto pid = spawn(spawned);
-    if (!pid) return pid.error();
-    process.m_pid = *pid;
+    auto child = TimedChild::start(spawned, limit);
+    if (!child) return child.error();
+    process.m_child = std::move(*child);
     return process;
 }
 
-ReplayProcess::ReplayProcess(ReplayProcess&& other) noexcept { *this = std::move(other); }
-
-ReplayProcess& ReplayProcess::operator=(ReplayProcess&& other) noexcept {
-    std::swap(m_pid, other.m_pid);
-    std::swap(m_what, other.m_what);
-    std::swap(m_out_file, other.m_out_file);
-    std::swap(m_log, other.m_log);
-    std::swap(m_limit, other.m_limit);
-    std::swap(m_started_ns, other.m_started_ns);
-    std::swap(m_timed_out, other.m_timed_out);
-    return *this;
-}
-
-ReplayProcess::~ReplayProcess() {
-    if (m_pid > 0) {
-        ::kill(m_pid, SIGKILL);
-        ::waitpid(m_pid, nullptr, 0);
-    }
-}
-
-double ReplayProcess::seconds() const { return static_cast<double>(monotonic_ns() - m_started_ns) * 1e-9; }
-
 std::optional<Result<ReplayAnswer>> ReplayProcess::poll() {
-    if (m_pid <= 0) return std::nullopt;
-    int status = 0;
-    const pid_t ended = ::waitpid(m_pid, &status, WNOHANG);
-    if (ended == 0) {
-        if (seconds() >= static_cast<double>(m_limit.count()) && !m_timed_out) {
-            m_timed_out = true;
-            ::kill(m_pid, SIGKILL);
-        }
-        return std::nullopt;
-    }
-    m_pid = -1;
-    if (ended < 0) return Error{ErrorCode::WorkerLost, "the process of " + m_what + " was lost", ""};
-    return read_answer(status);
+    const auto end = m_child.poll();
+    return end ? std::optional<Result<ReplayAnswer>>(read_answer(*end)) : std::nullopt;
 }
 
-Result<ReplayAnswer> ReplayProcess::read_answer(int wait_status) const {
-    if (m_timed_out)
-        return Error{ErrorCode::WorkerLost, m_what + " did not end within " + std::to_string(m_limit.count()) + " s and was killed",
-                     "its words are in " + m_log.string()};
+Result<ReplayAnswer> ReplayProcess::read_answer(const TimedChild::End& end) const {
+    if (end.is_timed_out) return Error{ErrorCode::WorkerLost, m_child.sentence(m_what, end), "its words are in " + m_log.string()};
     // A written answer counts even when the process crashed afterwards, on its way out.
     const auto text = read_file(m_out_file);
-    if (!text)
-        return Error{ErrorCode::WorkerLost, m_what + " gave no answer: its process was " + describe_wait_status(wait_status),
-                     "its words are in " + m_log.string()};
+    if (!text) return Error{ErrorCode::WorkerLost, m_child.sentence(m_what, end), "its words are in " + m_log.string()};
     const Json json = Json::parse(*text, nullptr, false);
     if (const auto error = error_from(json)) return *error;
     if (json.is_object() && json.contains("answer")) return replay_answer_from_json(json["answer"]);

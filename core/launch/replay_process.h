@@ -1,16 +1,14 @@
 #pragma once
 // One replay (host/engine_api.h) in a fresh process that the caller polls, as a trial is: with the numeric environment of a worker,
 // killed at its time limit and with its parent.
-#include <sys/types.h>
-
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "host/engine_api.h"
+#include "launch/timed_child.h"
 #include "launch/worker.h"
 
 namespace mantissa {
@@ -22,25 +20,19 @@ class ReplayProcess {
         std::filesystem::path log;     // the process's own words, appended
     };
     static Result<ReplayProcess> start(const ReplayRequest& request, const Place& place, std::chrono::seconds limit);
-    ReplayProcess(ReplayProcess&& other) noexcept;
-    ReplayProcess& operator=(ReplayProcess&& other) noexcept;
-    ~ReplayProcess();  // kills a replay that still computes
 
     /// The answer once it has ended, or once the time limit killed it. Never blocks. Errors: what the engine refused
     /// (UnsupportedPrecision …), WorkerLost with the signal or the limit.
     std::optional<Result<ReplayAnswer>> poll();
-    [[nodiscard]] double seconds() const;
+    [[nodiscard]] double seconds() const { return m_child.seconds(); }
 
   private:
     ReplayProcess() = default;
-    [[nodiscard]] Result<ReplayAnswer> read_answer(int wait_status) const;
+    [[nodiscard]] Result<ReplayAnswer> read_answer(const TimedChild::End& end) const;
 
-    pid_t m_pid = -1;
     std::string m_what;  // "the replay of bf16"
     std::filesystem::path m_out_file, m_log;
-    std::chrono::seconds m_limit{};
-    std::int64_t m_started_ns = 0;
-    bool m_timed_out = false;
+    TimedChild m_child;
 };
 
 /// Body of the hidden verb `mantissa replay-step REQUEST_FILE OUT_FILE`: asks the engine whether the mode can run here, then for the

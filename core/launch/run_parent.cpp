@@ -50,6 +50,13 @@ bool may_be_control(const std::string& name) {
     return at != std::string::npos && name.find_first_not_of("-0123456789", at + 3) == std::string::npos;
 }
 
+/// A control is younger than its run. A name without a time, given by a person, tells nothing.
+bool is_older(const std::string& name, const std::string& than) {
+    constexpr std::size_t stamp = 15;  // 20261201-001328
+    const auto has_time = [](const std::string& text) { return text.size() > stamp && text.find_first_not_of("-0123456789") >= stamp; };
+    return has_time(name) && has_time(than) && name.substr(0, stamp) < than.substr(0, stamp);
+}
+
 }  // namespace
 
 Result<void> record_parent(const PreparedJob& job, const RunParent& parent) {
@@ -80,10 +87,9 @@ fs::path find_control(const fs::path& given) {
     if (const fs::path control = control_in_comparison(run); !control.empty()) return control;
     const auto folders = list_run_folders(run.parent_path());
     if (!folders) return {};
-    for (const RunFolder& folder : *folders) {  // newest first; a control is younger than its run
+    for (const RunFolder& folder : *folders) {
         const std::string name = folder.path.filename().string();
-        if (name.substr(0, 15) < run.filename().string().substr(0, 15)) break;
-        if (!may_be_control(name)) continue;
+        if (!may_be_control(name) || is_older(name, run.filename().string())) continue;
         const auto parent = read_parent(folder.path);
         // Names, since the folder of both may have been moved.
         if (parent && parent->purpose == control_purpose && parent->run.filename() == run.filename()) return folder.path;

@@ -2,8 +2,6 @@
 // One trial (design rule 5) in a throw-away process that the caller polls: used by the supervisor before a
 // job and by the window's Set up page. A trial that crashes, hangs or refuses still gives a TrialReport, with
 // `runs` false and the reason.
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +10,8 @@
 
 #include "base/precision.h"
 #include "base/result.h"
+#include "base/work_folder.h"
+#include "launch/timed_child.h"
 #include "record/reports.h"
 
 namespace mantissa {
@@ -29,9 +29,6 @@ class TrialProcess {
     static Result<TrialProcess> start(const std::filesystem::path& plan_file, Precision mode,
                                       std::int64_t threads, const std::filesystem::path& log_file,
                                       std::chrono::seconds limit);
-    TrialProcess(TrialProcess&& other) noexcept;
-    TrialProcess& operator=(TrialProcess&& other) noexcept;
-    ~TrialProcess();  // kills a trial that still runs
 
     /// The outcome once it has ended, or once the time limit killed it. Never blocks.
     std::optional<TrialOutcome> poll();
@@ -39,14 +36,11 @@ class TrialProcess {
 
   private:
     TrialProcess() = default;
-    TrialOutcome read_outcome(int wait_status) const;
+    [[nodiscard]] TrialOutcome read_outcome(const TimedChild::End& end) const;
 
-    pid_t m_pid = -1;
     Precision m_mode = Precision::No;
-    std::filesystem::path m_out_file;
-    std::chrono::seconds m_limit{};
-    std::int64_t m_started_ns = 0;
-    bool m_timed_out = false;
+    WorkFolder m_folder;  // of the answer
+    TimedChild m_child;   // before its folder goes, the child does
 };
 
 }  // namespace mantissa

@@ -83,6 +83,8 @@ Result<void> check_cycle(const RunPlan& saved, const RunPlan& now) {
     return {};
 }
 
+std::string shown(const std::string& value) { return value.empty() ? "none" : value; }
+
 }  // namespace
 
 RunPlan with_schedule_of(const RunPlan& saved, RunPlan now) {
@@ -111,7 +113,7 @@ Result<std::vector<std::string>> check_resume(const RunPlan& saved, std::int64_t
             case Change::Free:
                 break;
             case Change::Told:
-                told.push_back(field.path + " changes from " + before + " to " + after + " at step " +
+                told.push_back(field.path + " changes from " + shown(before) + " to " + shown(after) + " at step " +
                                std::to_string(saved_step));
                 break;
             case Change::Refused:

@@ -192,8 +192,8 @@
         <translation>保存打包文件…</translation>
     </message>
     <message>
-        <source>Everything about this step as one .tar file: unpacked it is a run folder that `mantissa replay` takes.</source>
-        <translation>把这一步的全部内容存为一个 .tar 文件：解开后即是 `mantissa replay` 可用的运行文件夹。</translation>
+        <source>Everything about this step as one .zip file, which `mantissa replay FILE.zip` takes on another machine.</source>
+        <translation>把这一步的全部内容存为一个 .zip 文件，可在另一台机器上用 `mantissa replay FILE.zip` 打开。</translation>
     </message>
     <message>
         <source>Copy as text</source>
@@ -741,8 +741,8 @@
         <translation>保存打包文件</translation>
     </message>
     <message>
-        <source>Archives (*.tar);;All files (*)</source>
-        <translation>归档文件 (*.tar);;所有文件 (*)</translation>
+        <source>Archives (*.zip)</source>
+        <translation>归档文件 (*.zip)</translation>
     </message>
     <message>
         <source>Bundle saved: %1 (%2)</source>

@@ -74,7 +74,7 @@ void ReplayHeadline::retranslate() {
     m_whatIf->setText(tr("What if…"));
     m_whatIf->setToolTip(tr("The same step with a change of your own: mode, learning rate, loss scale, parts in fp32."));
     m_bundle->setText(tr("Save bundle…"));
-    m_bundle->setToolTip(tr("Everything about this step as one .tar file: unpacked it is a run folder that `mantissa replay` takes."));
+    m_bundle->setToolTip(tr("Everything about this step as one .zip file, which `mantissa replay FILE.zip` takes on another machine."));
     m_copy->setText(tr("Copy as text"));
     m_progress->setAccessibleName(tr("Progress of the replay"));
     refresh();

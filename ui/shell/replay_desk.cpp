@@ -10,9 +10,9 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "launch/bundle.h"
 #include "launch/replay_apply.h"
 #include "launch/run_parent.h"
-#include "ui/bridge/bundle_file.h"
 #include "ui/live/live_page.h"
 #include "ui/replay/replay_page.h"
 #include "ui/runs/runs_page.h"
@@ -143,16 +143,16 @@ void ReplayDesk::startControl() {
 void ReplayDesk::askForBundle() {
     const fs::path run = m_page->follower()->run();
     const std::int64_t step = m_page->follower()->step();
-    auto* dialog = new QFileDialog(m_window, tr("Save bundle"), QStringLiteral("%1-step-%2.tar").arg(text(run.filename().string())).arg(step),
-                                   tr("Archives (*.tar);;All files (*)"));
+    auto* dialog = new QFileDialog(m_window, tr("Save bundle"), QStringLiteral("%1-step-%2.zip").arg(text(run.filename().string())).arg(step),
+                                   tr("Archives (*.zip)"));
     dialog->setObjectName(QStringLiteral("saveBundleDialog"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("tar"));
+    dialog->setDefaultSuffix(QStringLiteral("zip"));
     connect(dialog, &QFileDialog::fileSelected, this, [this, run, step](const QString& file) {
         const QPointer<ReplayDesk> self(this);
         QThreadPool::globalInstance()->start([self, run, step, target = fs::path(file.toStdString())] {
-            const auto written = writeBundle(run, step, target);
+            const auto written = write_bundle(run, step, target);
             QMetaObject::invokeMethod(QCoreApplication::instance(), [self, written] {
                 if (self != nullptr) {
                     Q_EMIT self->message(written ? tr("Bundle saved: %1 (%2)")

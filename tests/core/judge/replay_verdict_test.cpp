@@ -58,7 +58,9 @@ TEST(ReplayVerdict, AnOverflowNeedsAllItsEvidence) {
     EXPECT_EQ(code_of(report), "cause_open") << "without `no` nothing is known of the precision";
     report = gated_replay();
     variant(report, "scale_1").state = "waiting";
-    EXPECT_EQ(code_of(report), "unknown") << "the scale was not tried";
+    EXPECT_EQ(code_of(report), "cause_open") << "the scale was not tried";
+    ASSERT_TRUE(give_verdict(report, {}, "en"));
+    EXPECT_THAT(report.verdict->text, HasSubstr("what it gives at loss scale 1 is not known: the cause is open"));
 }
 
 TEST(ReplayVerdict, AnOverflowOfBf16HasNoScaleToTry) {

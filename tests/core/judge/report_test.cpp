@@ -4,7 +4,9 @@
 #include "folder_maker.h"
 #include "judge/html_report.h"
 #include "judge/html_text.h"
+#include "judge/replay_command.h"
 #include "judge/report_sections.h"
+#include "replay_maker.h"
 
 namespace mantissa {
 namespace {
@@ -98,6 +100,44 @@ TEST(HtmlReport, ARunWithoutStepsHasAReportToo) {
     run.summary.state_reason = "refused";
     run.environment_json = "";
     EXPECT_TRUE(holds(report_of(write_run(runs.path(), run)), "No environment was recorded."));
+}
+
+TEST(HtmlReport, ABadStepPointsToItsReplayAndShowsWhatItFound) {
+    const TemporaryFolder runs;
+    RunEvidence evidence = healthy_run(Precision::Fp16, 150);
+    stop_at(evidence, 144);
+    const auto run = write_run(runs.path(), evidence);
+    IncidentReport incident;
+    incident.step = 144;
+    incident.mode = Precision::Fp16;
+    incident.kind = "activation_overflow";
+    incident.severity = "error";
+    incident.birth = gated_replay().birth;
+    ASSERT_TRUE(write_incident(incident_folder(run, 144), incident));
+    const std::string command = "mantissa replay " + run.string() + " --step 144</code>";
+    const std::string before = report_of(run);
+    EXPECT_TRUE(holds(before, "At step 144 of fp16 the first bad value was born in gate.mul."));
+    EXPECT_TRUE(holds(before, command));
+    EXPECT_FALSE(holds(before, "A replay of this step has found"));
+
+    ReplayReport replay = gated_replay();
+    ASSERT_TRUE(give_verdict(replay, {}, "zh"));
+    replay.state = "done";
+    ASSERT_TRUE(write_replay(incident_folder(run, 144), replay));
+    const std::string after = report_of(run);
+    EXPECT_TRUE(holds(after, "A replay of this step has found"));
+    EXPECT_TRUE(holds(after, "Keep gate.mul in fp32 (held for 20 steps here) or train in bf16")) << "in the language of the report";
+    EXPECT_TRUE(holds(after, "with gate.mul in fp32: finite, and for 20 steps more"));
+    EXPECT_TRUE(holds(after, command));
+    EXPECT_TRUE(holds(report_of(run, "zh"), "重做这一步的结论"));
+}
+
+TEST(ReplayCommand, IsOneThatAShellTakes) {
+    const TemporaryFolder runs;
+    ASSERT_EQ(setenv("MANTISSA_RUNS_DIR", runs.path().c_str(), 1), 0);
+    EXPECT_EQ(replay_command(runs.path() / "20261201-gated-fp16", 7), "mantissa replay 20261201-gated-fp16 --step 7");
+    EXPECT_EQ(replay_command("/data/it's mine/run", 7), "mantissa replay '/data/it'\\''s mine/run' --step 7");
+    unsetenv("MANTISSA_RUNS_DIR");
 }
 
 TEST(HtmlReport, AnUnwritablePlaceIsAnError) {

@@ -163,6 +163,56 @@ TEST_F(ReplayTest, AStoppedReplayKeepsWhatIsDone) {
     EXPECT_EQ(replay(run, {}, options).state, "done") << "the lock is free again";
 }
 
+TEST_F(ReplayTest, OneMoreQuestionKeepsTheAnswersThatAreThere) {
+    const fs::path run = make_run("more", 12);
+    make_incident(run, 12, {4, 12});
+    const ReplayReport first = replay(run);
+    ReplayOptions options;
+    options.what_if = {"training.optimizer.learning_rate=1e-5"};
+    const ReplayReport second = replay(run, {}, options);
+    EXPECT_THAT(ids(second), ElementsAre("as_was", "no", "scale_1", "bf16", "island", "previous_batch", "half_rate", "custom"));
+    for (const char* id : {"no", "scale_1", "bf16", "island", "previous_batch", "half_rate"}) EXPECT_EQ(variant(second, id), variant(first, id)) << id;
+    EXPECT_EQ(read_replay(incident_folder(run, 12))->variants, second.variants);
+    // A what-if is of one time; what is asked again is tried again.
+    options.what_if.clear();
+    options.variants = {"bf16"};
+    options.later_steps = 3;
+    const ReplayReport third = replay(run, {}, options);
+    EXPECT_THAT(ids(third), ElementsAre("as_was", "no", "scale_1", "bf16", "island", "previous_batch", "half_rate"));
+    EXPECT_EQ(variant(third, "bf16").later_steps, 3);
+    EXPECT_EQ(variant(third, "no").later_steps, 20);
+}
+
+TEST_F(ReplayTest, AReplayThatIsStoppedBeforeItKnowsAnythingPutsTheEarlierOneBack) {
+    const fs::path run = make_run("twice", 12);
+    make_incident(run, 12, {12});
+    const ReplayReport first = replay(run);
+    ReplayOptions options;
+    options.run = run;
+    auto job = ReplayJob::start(options);
+    ASSERT_TRUE(job) << describe(job.error());
+    EXPECT_EQ(read_replay(incident_folder(run, 12))->state, "running");
+    (*job)->stop();
+    EXPECT_EQ((*job)->report().state, "stopped");
+    const auto kept = read_replay(incident_folder(run, 12));
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->state, "done");
+    EXPECT_EQ(kept->variants, first.variants);
+    EXPECT_EQ(kept->best, first.best);
+}
+
+TEST_F(ReplayTest, AControlIsFoundWhateverTheRunsFolderIsCalled) {
+    const fs::path run = make_run("named", 12);
+    auto control = prepare_control_run(run);
+    ASSERT_TRUE(control) << describe(control.error());
+    EXPECT_EQ(find_control(run), control->folder);
+    const fs::path renamed = runs() / "my overflow";
+    fs::rename(run, renamed);
+    auto another = prepare_control_run(renamed);
+    ASSERT_TRUE(another) << describe(another.error());
+    EXPECT_EQ(find_control(renamed), another->folder);
+}
+
 TEST_F(ReplayTest, AnIslandThatIsNotEnoughIsTriedAsItsModule) {
     const fs::path run = make_run("wide replay.island.gate.mul=bad");
     const ReplayReport report = replay(run);

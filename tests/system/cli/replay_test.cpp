@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "program.h"
 
@@ -82,7 +83,7 @@ TEST_F(CliReplay, ABadStepIsReproducedNamedAndItsCureHoldsToTheEnd) {
     }
     EXPECT_EQ(report["best"], "island");
     EXPECT_EQ(report["verdict"]["code"], "activation_overflow");
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("reproduced: bits, born in gate.mul"), HasSubstr("--run-control runs it first")));
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("The same bits as recorded; the first bad value was born in gate.mul."), HasSubstr("--run-control runs it first")));
 
     const auto applied = s_home->run({"replay", s_run.string(), "--apply"});
     EXPECT_EQ(applied.code, 0) << applied.err;
@@ -102,11 +103,9 @@ TEST_F(CliReplay, ACopiedFolderIsEnoughAndSaysWhatItKeeps) {
     const fs::path copy = elsewhere.path() / "copied run";
     fs::copy(s_run, copy, fs::copy_options::recursive);
     fs::remove(copy / "lock");
-    const auto outcome = elsewhere.run({"replay", copy.string(), "--variants", "no", "--later", "3", "--bundle", (elsewhere.path() / "bundle").string()});
+    const auto outcome = elsewhere.run({"replay", copy.string(), "--variants", "no", "--later", "3"});
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, AllOf(HasSubstr("the same bits as recorded"), HasSubstr("gate.mul"), HasSubstr("3 steps on"), HasSubstr("holds")));
-    const auto again = elsewhere.run({"replay", (elsewhere.path() / "bundle").string(), "--variants", "no", "--later", "1", "--json"});
-    EXPECT_EQ(again.json()["reproduced"], "bits") << again.err;
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("the same bits as recorded"), HasSubstr("gate.mul"), HasSubstr("holds for 3")));
     const Json shown = elsewhere.run({"runs", "show", copy.string(), "--json"}).json();
     ASSERT_EQ(shown["incidents"].size(), 1u);
     EXPECT_EQ(shown["incidents"][0]["place"], "gate.mul");
@@ -160,8 +159,22 @@ TEST_F(CliReplay, AHealthyStepIsAskedWhatIfAndGoneOnWith) {
     EXPECT_EQ(applied["applied"]["resumed"]["step"], 6);
 }
 
+/// Processes of a replay that work for this home.
+int children_of_replays(const Home& home) {
+    int count = 0;
+    std::error_code ignored;
+    for (const auto& process : fs::directory_iterator("/proc", ignored)) {
+        std::ifstream file(process.path() / "cmdline");
+        const std::string words(std::istreambuf_iterator<char>(file), {});
+        if (words.find("replay-step") != std::string::npos && words.find(home.path().string()) != std::string::npos) ++count;
+    }
+    return count;
+}
+
 TEST_F(CliReplay, CtrlCKeepsWhatIsDoneAndTheNextReplayMayBegin) {
-    const Home home;
+    Home home;
+    fs::create_directories(home.path() / "tmp");
+    home.variables["TMPDIR"] = (home.path() / "tmp").string();
     const fs::path copy = home.path() / "run";
     fs::copy(s_run, copy, fs::copy_options::recursive);
     Started program(home, {"replay", copy.string()});
@@ -183,8 +196,100 @@ TEST_F(CliReplay, CtrlCKeepsWhatIsDoneAndTheNextReplayMayBegin) {
     program.send(SIGINT);
     const auto ended = program.wait(patience);
     EXPECT_EQ(ended.code, 130) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("interrupted: "), HasSubstr(" of 7 variants are done, and kept in " + copy.string())));
+    EXPECT_THAT(ended.out, HasSubstr("not tried"));
     EXPECT_EQ(report()["state"], "stopped");
     EXPECT_EQ(report()["variants"][0]["state"], "done");
+    EXPECT_EQ(children_of_replays(home), 0) << "what computed ends with it";
+    EXPECT_TRUE(fs::is_empty(home.path() / "tmp")) << "no folder of requests and answers stays";
+
+    // Before anything is known, the earlier replay is worth more than "stopped".
+    const Json before = report();
+    Started early(home, {"replay", copy.string()});
+    ASSERT_TRUE(eventually(patience, [&] { return report()["state"] == "running"; }));
+    early.send(SIGINT);
+    const auto early_end = early.wait(patience);
+    EXPECT_EQ(early_end.code, 130) << early_end.err;
+    if (early_end.out.empty()) {  // it was fast enough
+        EXPECT_THAT(early_end.err, HasSubstr("interrupted before step"));
+        EXPECT_EQ(report(), before);
+    }
+}
+
+TEST_F(CliReplay, ABundleIsOneFileThatReplaysWithoutItsRun) {
+    Home home;
+    fs::create_directories(home.path() / "tmp");
+    home.variables["TMPDIR"] = (home.path() / "tmp").string();
+    const fs::path copy = home.path() / "sent run";
+    const fs::path file = home.path() / "step.zip";
+    fs::copy(s_run, copy, fs::copy_options::recursive);
+    const std::vector<std::string> quick{"--variants", "no", "--later", "2"};
+    const auto replay = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "replay");
+        words.insert(words.end(), quick.begin(), quick.end());
+        return home.run(words);
+    };
+    // What is wrong with the name is said before anything is computed.
+    EXPECT_EQ(replay({copy.string(), "--bundle", (home.path() / "step.tar").string()}).code, 2);
+    const auto made = replay({copy.string(), "--bundle", file.string()});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_THAT(made.err, HasSubstr("bundle: " + file.string()));
+    const auto twice = replay({copy.string(), "--bundle", file.string()});
+    EXPECT_EQ(twice.code, 2);
+    EXPECT_THAT(twice.err, HasSubstr("is there already"));
+    fs::remove_all(copy);
+
+    const auto again = replay({file.string(), "--json"});
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_EQ(again.json()["reproduced"], "bits") << again.err;
+    EXPECT_THAT(again.err, HasSubstr("mantissa runs unpack " + file.string()));
+    EXPECT_TRUE(fs::is_empty(home.path() / "tmp"));
+    const auto apply = home.run({"replay", file.string(), "--apply"});
+    EXPECT_EQ(apply.code, 2);
+    EXPECT_THAT(apply.err, HasSubstr("make a run of it first: mantissa runs unpack"));
+    EXPECT_EQ(home.run({"runs", "show", file.string(), "--json"}).json()["incidents"].size(), 1u);
+
+    const auto unpacked = home.run({"runs", "unpack", file.string()});
+    ASSERT_EQ(unpacked.code, 0) << unpacked.err;
+    EXPECT_EQ(unpacked.out, (home.runs() / "sent run").string() + "\n");
+    EXPECT_EQ(home.run({"runs", "list", "--json"}).json()["runs"].size(), 1u);
+    EXPECT_THAT(home.run({"replay", "sent run", "--variants", "no,scale_1", "--later", "2"}).out, HasSubstr("mantissa replay 'sent run' --step "));
+    EXPECT_EQ(home.run({"runs", "unpack", file.string()}).code, 6);
+    std::ofstream(home.path() / "bad.zip") << "PK\x03\x04 but no archive";
+    const auto bad = home.run({"replay", (home.path() / "bad.zip").string()});
+    EXPECT_EQ(bad.code, 6);
+    EXPECT_THAT(bad.err, HasSubstr("is no whole .zip file"));
+}
+
+TEST_F(CliReplay, SpeaksChineseInItsTablesToo) {
+    const Home home;
+    const fs::path copy = home.path() / "run";
+    fs::copy(s_run, copy, fs::copy_options::recursive);
+    const auto outcome = home.run({"replay", copy.string(), "--lang", "zh"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("与记录逐位一致"), HasSubstr("改动"), HasSubstr("原样（fp16）"), HasSubstr("20 步有效"), HasSubstr("操作数"), HasSubstr("前向")));
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("尚无对照"), HasSubstr("首个异常值产生于 gate.mul")));
+    for (const char* english : {"this step", "holds", "finite", "operands", "forward", "born", "To apply"}) EXPECT_EQ(outcome.out.find(english), std::string::npos) << english;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 260u) << line;
+}
+
+TEST_F(CliReplay, AnEarlierReplayAndDeletedStatesAreNoHindrance) {
+    const Home home;
+    const fs::path copy = home.path() / "run";
+    fs::copy(s_run, copy, fs::copy_options::recursive);
+    ASSERT_EQ(home.run({"runs", "delete-states", copy.string()}).code, 0);
+    const Json first = home.run({"replay", copy.string(), "--later", "2", "--json"}).json();
+    EXPECT_EQ(first["reproduced"], "bits") << "from the seed";
+    // One more question keeps what is known.
+    const Json second = home.run({"replay", copy.string(), "--later", "2", "--what-if", "training.clip_grad_norm=1", "--json"}).json();
+    EXPECT_EQ(second["variants"].size(), first["variants"].size() + 1);
+    EXPECT_EQ(second["verdict"]["code"], first["verdict"]["code"]);
+    EXPECT_EQ(variant(second, "custom")["state"], "done");
+    fs::remove(copy / "run.db");
+    const auto damaged = home.run({"replay", copy.string()});
+    EXPECT_EQ(damaged.code, 6);
+    EXPECT_THAT(damaged.err, HasSubstr("run.db"));
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 #include "record/run_folder.h"
 #include "tests/ui/fixture_replay.h"
 #include "tests/ui/fixture_runs.h"
-#include "ui/bridge/bundle_file.h"
 #include "ui/bridge/replay_follower.h"
 
 namespace mantissa::ui {
@@ -180,32 +179,6 @@ class ReplayFollowerTest : public QObject {
         QTRY_VERIFY(!follower.isReplaying());
         QVERIFY(QFile::exists(told));
         QVERIFY(follower.problem().isEmpty());
-    }
-
-    void bundleUnpacksToARunFolder() {
-        const QTemporaryDir folder;
-        const auto made = ended(folder);
-        const fs::path run = made.runs[1].path;
-        fixture::writeIncident(run);
-        const fs::path state = incident_folder(run, fixture::badStep) / "state_65";
-        fs::create_directories(state);
-        std::ofstream(state / "model.safetensors") << std::string(1500, 'w');
-        const fs::path file = folder.filePath("step.tar").toStdString();
-        const auto written = writeBundle(run, fixture::badStep, file);
-        QVERIFY(written.ok());
-        QProcess tar;
-        tar.start("tar", {"-xf", QString::fromStdString(file.string()), "-C", folder.path()});
-        QVERIFY(tar.waitForFinished());
-        QCOMPARE(tar.exitCode(), 0);
-        QCOMPARE(QString::fromLocal8Bit(tar.readAllStandardError()), QString());
-        const fs::path unpacked = fs::path(folder.path().toStdString()) / run.filename();
-        for (const char* name : {"plan.json", "environment.json", "run.db", "incidents/step_65/incident.json", "incidents/step_65/state_65/model.safetensors"}) {
-            QCOMPARE(*read_file(unpacked / name), *read_file(run / name));
-        }
-        QVERIFY(!fs::exists(file.string() + ".part"));
-        const auto refused = writeBundle(run, fixture::badStep, "/nowhere/step.tar");
-        QVERIFY(!refused.ok());
-        QVERIFY(refused.error().message.find("/nowhere/step.tar") != std::string::npos);
     }
 };
 
