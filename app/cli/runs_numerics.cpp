@@ -69,6 +69,7 @@ Json output_json(const OutputForecast& output) {
             {"largest_step", output.largest_step},
             {"headroom_bits", number_to_json(output.headroom_bits)},
             {"step", output.step ? Json(*output.step) : Json(nullptr)},
+            {"is_open", output.is_open},
             {"from_step", output.step ? Json(output.from_step) : Json(nullptr)},
             {"to_step", output.step ? Json(output.to_step) : Json(nullptr)},
             {"sureness", output.step ? Json(to_string(output.sureness)) : Json(nullptr)}};

@@ -53,8 +53,13 @@ std::vector<OutputForecast> all_outputs(const ForecastSource& source, Precision 
         values.emplace_back(row.step, is_over ? std::numeric_limits<double>::infinity() : row.largest);
     }
     std::vector<OutputForecast> forecasts;
-    for (const std::string& tensor : order)
+    for (const std::string& tensor : order) {
+        auto& values = series[tensor];
+        const auto between = source.maxima.of(tensor);
+        values.insert(values.end(), between.begin(), between.end());
+        std::sort(values.begin(), values.end());
         forecasts.push_back(forecast_output(tensor, series[tensor], format_of(mode, TensorRole::Output), until_step));
+    }
     return forecasts;
 }
 
@@ -63,8 +68,9 @@ std::optional<OutputForecast> first_output(const std::vector<OutputForecast>& ou
     const OutputForecast* first = nullptr;
     for (const OutputForecast& one : outputs) {
         const bool leaves_earlier = first != nullptr && one.step && (!first->step || *one.step < *first->step);
-        const bool has_less_room = first != nullptr && !one.step && !first->step && one.headroom_bits < first->headroom_bits;
-        if (first == nullptr || leaves_earlier || has_less_room) first = &one;
+        const bool neither_leaves = first != nullptr && !one.step && !first->step;
+        const bool is_nearer = neither_leaves && (one.is_open != first->is_open ? one.is_open : one.headroom_bits < first->headroom_bits);
+        if (first == nullptr || leaves_earlier || is_nearer) first = &one;
     }
     return first == nullptr ? std::nullopt : std::optional(*first);
 }
@@ -169,11 +175,19 @@ const char* to_string(Sureness sureness) {
 Forecast make_forecast(const ForecastSource& source) {
     Forecast forecast;
     std::set<std::int64_t> steps;
-    for (const TensorStatRow& row : source.outputs) steps.insert(row.step);
+    std::set<std::string> outputs;
+    for (const TensorStatRow& row : source.outputs) {
+        steps.insert(row.step);
+        outputs.insert(row.tensor);
+    }
     forecast.records = static_cast<std::int64_t>(steps.size());
     if (steps.empty()) return forecast;
     forecast.first_step = *steps.begin();
     forecast.last_step = *steps.rbegin();
+    for (const std::string& tensor : outputs) {
+        const auto between = source.maxima.of(tensor);
+        if (!between.empty()) forecast.last_step = std::max(forecast.last_step, between.back().first);
+    }
     forecast.planned_steps = source.planned_steps > 0 ? source.planned_steps : 2 * (forecast.last_step + 1);
     for (const Precision mode : {Precision::Fp16, Precision::Bf16, Precision::Fp8}) {
         FormatForecast one;
@@ -209,6 +223,11 @@ Result<Forecast> read_forecast(const std::filesystem::path& run_folder, std::opt
             if (!found) return found.error();
             std::move(found->begin(), found->end(), std::back_inserter(*list));
         }
+    }
+    const auto facts = (*reader)->meta();
+    if (!facts) return facts.error();
+    if (const auto text = facts->find(meta::output_maxima); text != facts->end()) {
+        if (const auto maxima = OutputMaxima::from_text(text->second)) source.maxima = maxima->until(until);
     }
     if (const auto plan = read_plan_file(RunFolder{run_folder}.plan())) source.loss_scale = plan->plan.loss_scale.initial;
     source.planned_steps = summary->planned_steps;

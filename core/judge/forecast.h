@@ -1,7 +1,7 @@
 #pragma once
 // What fp16, bf16 and fp8 would meet, told from the recording of a control (mode `no`) alone: which output leaves the format and at about
 // which step, what becomes of the gradients at the loss scale, and which updates would be rounded away if the weights themselves were kept
-// in the format. Arithmetic on tensor records (level 1 or 2); without them nothing is foretold.
+// in the format. Arithmetic on tensor records (level 1 or 2) and the largest values between them; without them nothing is foretold.
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "judge/format_lens.h"
 #include "judge/texts.h"
+#include "record/output_maxima.h"
 #include "record/run_reader.h"
 
 namespace mantissa {
@@ -27,15 +28,17 @@ struct OutputForecast {
     std::int64_t largest_step = 0;
     double headroom_bits = 0;    // at that step; negative: beyond
     /// When an output passes the end: seen = the control's own values did, between the records from_step and to_step; else foretold from
-    /// their growth, not before from_step and probably by to_step. Empty: not within the steps of the plan.
+    /// their growth, not before from_step and probably by to_step. Empty: not within the steps of the plan, or open.
     std::optional<std::int64_t> step;
-    std::int64_t from_step = 0, to_step = 0;
+    std::int64_t from_step = 0, to_step = 0;  // of a foretold one: nine in ten half runs beside a control met it in between
     Sureness sureness = Sureness::Low;
+    /// No step, but it isn't said that it stays: near the end, and seen for too few steps, or growing towards an end further ahead than that.
+    bool is_open = false;
 };
 
 struct FormatForecast {
     Precision mode = Precision::Fp16;
-    std::optional<OutputForecast> output;  // the first that leaves; when none does, the one with the least room
+    std::optional<OutputForecast> output;  // the first that leaves; when none does, the one with the least room, of open ones if there are
     // Gradients of all parameters and records together; e5m2 for fp8.
     bool has_gradients = false;
     double flush_unscaled = 0;  // share that becomes 0 at scale 1
@@ -58,6 +61,7 @@ struct Forecast {
 
 struct ForecastSource {
     std::vector<TensorStatRow> outputs, gradients, weights, updates;  // with histograms, in the order of steps
+    OutputMaxima maxima;             // of outputs, between their records
     double loss_scale = 65536;       // that fp16 begins with
     std::int64_t planned_steps = 0;  // 0: as far as twice the record
 };

@@ -35,7 +35,7 @@ std::string output_text(const Forecast& forecast, const FormatForecast& one, con
                       {"last", std::to_string(forecast.last_step)},
                       {"records", readable_count(forecast.records)},
                       {"until", std::to_string(forecast.planned_steps)}};
-    const char* key = "forecast.output.stays";
+    const char* key = output.is_open ? "forecast.output.open" : "forecast.output.stays";
     if (output.step) {
         values["step"] = std::to_string(*output.step);
         values["from"] = std::to_string(output.from_step);

@@ -1,6 +1,7 @@
 #include "run/tensor_watch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -12,6 +13,7 @@ namespace mantissa {
 namespace {
 
 constexpr std::int64_t tell_costs_every_ns = 1'000'000'000;
+constexpr std::int64_t looks_per_record = 25, least_look_distance = 2;
 
 /// Adds the time of a scope to a sum.
 class Stopwatch {
@@ -52,7 +54,8 @@ TensorWatch::TensorWatch(const LoopContext& context)
       m_parts(context.parts),
       m_session(context.session),
       m_window_steps(whole_window(context.plan)),
-      m_schedule(context.plan.observe.level, context.plan.observe.every_steps) {
+      m_schedule(context.plan.observe.level, context.plan.observe.every_steps),
+      m_maxima(std::max(least_look_distance, context.plan.observe.every_steps / looks_per_record)) {
     for (const auto& entry : m_parts.bare_model().named_parameters()) {
         m_names.push_back(entry.key());
         m_parameters.push_back(entry.value());
@@ -68,11 +71,15 @@ TensorWatch::TensorWatch(const LoopContext& context)
 void TensorWatch::before_step(std::int64_t step) {
     const Stopwatch total(m_ns);
     settle_records();
+    settle_looks();
     if (const auto level = m_session.control.watch_level(); level && *level != m_schedule.level()) {
         m_schedule.set_level(*level);
         m_session.recorder.meta(meta::watch_level, std::to_string(*level));
     }
-    m_is_watched = m_sees_outputs = m_schedule.is_due(step);
+    m_is_watched = m_schedule.is_due(step);
+    m_is_looked_at = !m_is_watched && is_looked_at(step);
+    m_sees_outputs = m_is_watched || m_is_looked_at;
+    m_looked_step = step;
     m_places.clear();
 }
 
@@ -83,10 +90,40 @@ OutputWatch* TensorWatch::outputs(std::int64_t /*step*/) {
 
 void TensorWatch::output(const std::string& module, const std::string& op, const std::vector<torch::Tensor>& /*operands*/,
                          const torch::Tensor& result) {
-    const Stopwatch total(m_ns), records(m_record_ns);
-    const std::string place = module.empty() || op.empty() ? module + op : module + "." + op;
+    const Stopwatch total(m_ns);
+    std::string place = module.empty() || op.empty() ? module + op : module + "." + op;
     const int times = ++m_places[place];  // a layer that is used twice in a pass: "shared", "shared#2"
-    m_records.add(times == 1 ? place : place + "#" + std::to_string(times), TensorRole::Output, result);
+    if (times > 1) place += "#" + std::to_string(times);
+    if (m_is_looked_at) return look_at(place, result);
+    const Stopwatch records(m_record_ns);
+    m_records.add(place, TensorRole::Output, result);
+}
+
+// Of the control alone: what is foretold is foretold from it.
+bool TensorWatch::is_looked_at(std::int64_t step) const {
+    return m_schedule.level() > 0 && m_plan.mixed_precision == Precision::No && m_maxima.is_due(step);
+}
+
+void TensorWatch::look_at(const std::string& place, const torch::Tensor& result) {
+    if (!at::isFloatingType(result.scalar_type()) || result.layout() != at::kStrided) return;
+    if (result.device().is_cpu()) {
+        TensorExtremes extremes({result});
+        m_maxima.look(m_looked_step, place, extremes.nonfinite()[0] > 0 ? INFINITY : extremes.largest()[0]);
+        return;
+    }
+    m_looked_places.push_back(place);
+    m_looked.push_back(packed_extremes({result}, 1));
+}
+
+void TensorWatch::settle_looks() {
+    if (m_looked.empty()) return;
+    const torch::Tensor all = at::cat(std::exchange(m_looked, {}), 1).cpu();  // largest, non-finite
+    const double* const values = all.const_data_ptr<double>();
+    for (std::size_t i = 0; i < m_looked_places.size(); ++i) {
+        const bool is_over = values[m_looked_places.size() + i] > 0;
+        m_maxima.look(m_looked_step, m_looked_places[i], is_over ? INFINITY : static_cast<float>(values[i]));
+    }
+    m_looked_places.clear();
 }
 
 // What the accelerator is about to multiply the gradients with: the loss scale goes, a short window is weighted up.
@@ -206,11 +243,13 @@ void TensorWatch::tell_costs() {
     recorder.meta(meta::watch_ns, std::to_string(m_ns));
     recorder.meta(meta::watch_record_steps, std::to_string(m_record_steps));
     recorder.meta(meta::watch_record_ns, std::to_string(m_record_ns));
+    if (!m_maxima.empty()) recorder.meta(meta::output_maxima, m_maxima.to_text());
 }
 
 void TensorWatch::at_end() {
     settle_extremes();
     settle_records();
+    settle_looks();
     for (ExtremesRow& window : m_window.rest()) m_session.recorder.extremes(std::move(window));
     tell_costs();
 }

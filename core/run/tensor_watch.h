@@ -2,7 +2,8 @@
 // The tensor records of a run. Level 0, always: largest gradient and weight of every parameter, kept for incidents and recorded in
 // windows. Level 1 every N steps, at the first step and when the loss scale grew, level 2 at every step: weights and gradients of the
 // forward pass's weights, outputs of named places (first micro-batch), and updates. The level can be switched while the run goes on.
-// What it costs is measured and recorded (meta keys watch_…). Thread: the one that trains.
+// Between the records of a control, the largest value of every output at every second step (record/output_maxima.h). What all of it costs
+// is measured and recorded (meta keys watch_…). Thread: the one that trains.
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "numerics/tensor_extremes.h"
 #include "numerics/tensor_record.h"
 #include "record/extremes.h"
+#include "record/output_maxima.h"
 #include "run/loop_watch.h"
 #include "run/record_schedule.h"
 
@@ -40,6 +42,9 @@ class TensorWatch : public LoopWatch, private OutputWatch {
     void record_updates();
     void settle_extremes();
     void settle_records();
+    void look_at(const std::string& place, const torch::Tensor& result);
+    void settle_looks();
+    [[nodiscard]] bool is_looked_at(std::int64_t step) const;
     void push(std::vector<TensorStatRow> rows);
     [[nodiscard]] std::vector<ExtremesRow> last_extremes();
     void tell_costs();
@@ -59,7 +64,11 @@ class TensorWatch : public LoopWatch, private OutputWatch {
     ExtremesWindow m_window;
 
     // Levels 1 and 2.
-    bool m_is_watched = false, m_sees_outputs = false;
+    bool m_is_watched = false, m_is_looked_at = false, m_sees_outputs = false;
+    OutputMaxima m_maxima;
+    std::vector<std::string> m_looked_places;  // of m_looked_step, whose values still lie on a device
+    std::vector<torch::Tensor> m_looked;
+    std::int64_t m_looked_step = -1;
     TensorRecords m_records;
     std::int64_t m_records_step = -1;
     std::map<std::string, int> m_places;  // how often they were seen in this forward pass

@@ -28,7 +28,7 @@ TensorStatRow tensor(std::int64_t step, TensorRole role, const std::string& name
 /// fp16 gradients of which this share was flushed: half as many as lie in the last octave that fp16 keeps.
 TensorStatRow flushed(std::int64_t step, double share) {
     TensorStatRow row = tensor(step, TensorRole::Gradient, "head.weight");
-    const auto bin_of = [](double value) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 19); };
+    const auto bin_of = [](double value) { return static_cast<std::uint16_t>(histogram_place(value).index); };
     constexpr std::uint64_t of_last_octave = 2000;
     const auto all = static_cast<std::uint64_t>(std::ceil(of_last_octave / 2 / share - of_last_octave / 2));
     ExponentHistogram histogram;

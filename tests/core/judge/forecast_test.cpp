@@ -46,16 +46,23 @@ Series records(const GatedRun& run, std::int64_t every, std::int64_t last) {
 
 TEST(Forecast, AnEvenGrowthIsFollowedToTheEndOfTheFormat) {
     Series series;
-    for (std::int64_t step = 0; step <= 100; step += 5) series.emplace_back(step, std::exp2(10 + 0.02 * static_cast<double>(step)));
+    for (std::int64_t step = 0; step <= 160; step += 5) series.emplace_back(step, std::exp2(10 + 0.02 * static_cast<double>(step)));
     const OutputForecast forecast = forecast_output("a", series, NumberFormat::Fp16, 1000);
     ASSERT_TRUE(forecast.step.has_value());
     // 16 bits are reached at step 300; one batch of many a little earlier.
-    EXPECT_NEAR(static_cast<double>(*forecast.step), 297, 6);
-    EXPECT_LE(forecast.from_step, *forecast.step);
-    EXPECT_GE(forecast.to_step, *forecast.step);
+    EXPECT_NEAR(static_cast<double>(*forecast.step), 290, 10);
+    EXPECT_GE(forecast.from_step, 220);
+    EXPECT_LT(forecast.from_step, 240);
+    EXPECT_GT(forecast.to_step, 340);
+    EXPECT_LT(forecast.to_step, 370);  // within a fifth of it
     EXPECT_EQ(forecast.sureness, Sureness::High);
-    EXPECT_NEAR(forecast.headroom_bits, 4, 1e-3);
+    EXPECT_NEAR(forecast.headroom_bits, 2.8, 1e-3);
     EXPECT_FALSE(forecast_output("a", series, NumberFormat::Fp16, 200).step.has_value());  // the plan ends before
+    // Not further ahead than was seen.
+    const Series half(series.begin(), series.begin() + 25);
+    EXPECT_FALSE(forecast_output("a", half, NumberFormat::Fp16, 1000).step.has_value());
+    EXPECT_TRUE(forecast_output("a", half, NumberFormat::Fp16, 1000).is_open);
+    EXPECT_FALSE(forecast_output("a", half, NumberFormat::Bf16, 1000).is_open);
     EXPECT_FALSE(forecast_output("a", series, NumberFormat::Bf16, 1000).step.has_value());
 }
 
@@ -65,8 +72,15 @@ TEST(Forecast, WhatDoesNotGrowOrIsHardlyKnownIsNotForetold) {
         flat.emplace_back(step, 30'000 + (step % 3) * 100);
         falling.emplace_back(step, 60'000 * std::exp2(-0.01 * static_cast<double>(step)));
     }
-    for (const Series& series : {flat, falling}) EXPECT_FALSE(forecast_output("a", series, NumberFormat::Fp16, 1000).step.has_value());
-    EXPECT_FALSE(forecast_output("a", {{0, 1e4}, {50, 2e4}, {100, 4e4}}, NumberFormat::Fp16, 1000).step.has_value());
+    for (const Series& series : {flat, falling}) {
+        EXPECT_FALSE(forecast_output("a", series, NumberFormat::Fp16, 1000).step.has_value());
+        EXPECT_FALSE(forecast_output("a", series, NumberFormat::Fp16, 390).is_open);
+        EXPECT_TRUE(forecast_output("a", series, NumberFormat::Fp16, 1000).is_open) << "seen for a fifth of the steps";
+    }
+    const OutputForecast hardly = forecast_output("a", {{0, 1e4}, {50, 2e4}, {100, 4e4}}, NumberFormat::Fp16, 1000);
+    EXPECT_FALSE(hardly.step.has_value());
+    EXPECT_TRUE(hardly.is_open);
+    EXPECT_FALSE(forecast_output("a", {{0, 1}, {50, 2}, {100, 4}}, NumberFormat::Fp16, 1000).is_open);
     EXPECT_TRUE(std::isinf(forecast_output("a", {{0, 0.0}}, NumberFormat::Fp16, 10).headroom_bits));
 }
 
@@ -93,12 +107,36 @@ TEST(Forecast, OfGatedOverflowStandsBesideWhatFp16Met) {
             std::printf("seed %d, records to step %3d: foretold %s (%s, %lld to %lld); fp16 met it at %lld\n", run.seed, static_cast<int>(last),
                         step.c_str(), to_string(forecast.sureness), static_cast<long long>(forecast.from_step),
                         static_cast<long long>(forecast.to_step), static_cast<long long>(run.fp16_met));
-            if (last < 60) continue;
+            if (last < 100) continue;
             ASSERT_TRUE(forecast.step.has_value()) << run.seed << " " << last;
-            EXPECT_NEAR(static_cast<double>(*forecast.step), static_cast<double>(run.fp16_met), 80) << run.seed << " " << last;
+            EXPECT_NEAR(static_cast<double>(*forecast.step), static_cast<double>(run.fp16_met), 60) << run.seed << " " << last;
         }
         EXPECT_FALSE(forecast_output("gate.mul", records(run, 5, 295), NumberFormat::Bf16, 300).step.has_value());
     }
+}
+
+// What level 1 knows at N = 50: the largest value at every second step. At every step of the control either nothing is told or an interval,
+// in which fp16 met the end later.
+TEST(Forecast, OfGatedOverflowHoldsTheStepThatFp16Met) {
+    int told_before = 0;
+    for (const GatedRun& run : gated_runs()) {
+        std::optional<std::int64_t> first_told;
+        for (std::int64_t last = 10; last < run.fp16_met; last += 2) {
+            const OutputForecast forecast = forecast_output("gate.mul", records(run, 2, last), NumberFormat::Fp16, 300);
+            EXPECT_TRUE(forecast.step || forecast.is_open) << run.seed << " " << last << ": it doesn't stay";
+            if (!forecast.step || forecast.sureness == Sureness::Seen) continue;
+            EXPECT_LE(forecast.from_step, run.fp16_met) << run.seed << " " << last;
+            EXPECT_GE(forecast.to_step, run.fp16_met) << run.seed << " " << last;
+            EXPECT_LE(*forecast.step, 2 * last) << "not further ahead than was seen";
+            if (first_told) continue;
+            first_told = last;
+            std::printf("seed %d: from step %d of the control on foretold %d (%s, %d to %d); fp16 met it at %d\n", run.seed, static_cast<int>(last),
+                        static_cast<int>(*forecast.step), to_string(forecast.sureness), static_cast<int>(forecast.from_step),
+                        static_cast<int>(forecast.to_step), static_cast<int>(run.fp16_met));
+        }
+        told_before += first_told && run.fp16_met - *first_told >= 40 ? 1 : 0;
+    }
+    EXPECT_GE(told_before, 2);  // seed 7 meets it before there is enough to tell
 }
 
 TensorStatRow record(std::int64_t step, TensorRole role, const std::string& tensor, const std::vector<float>& values) {

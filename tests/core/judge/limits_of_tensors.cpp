@@ -60,7 +60,7 @@ void add_headroom(LimitTable& table) {
 
 /// 1,000 gradients of the control: `small` of them 2^-26 (flushed in fp16 below scale 2^2), the others 2^-10.
 TensorStatRow gradient_row(std::uint64_t small) {
-    const auto bin_of = [](int exponent) { return static_cast<std::uint16_t>((127 + exponent) * 16); };
+    const auto bin_of = [](int exponent) { return static_cast<std::uint16_t>(histogram_place(std::ldexp(1.0, exponent)).index); };
     TensorStatRow row;
     row.step = 250;
     row.tensor = "head.weight";
@@ -100,7 +100,7 @@ void add_underflow(LimitTable& table) {
     table.add("gradient_underflow", "no scale keeps half of what is flushed", flushed(450, 1.32),
               [](Evidence& evidence, int largest) {
                   TensorStatRow& row = evidence.runs[0].rows.tensor_stats[0];
-                  const auto bin_of = [](int exponent) { return static_cast<std::uint16_t>((127 + exponent) * 16); };
+                  const auto bin_of = [](int exponent) { return static_cast<std::uint16_t>(histogram_place(std::ldexp(1.0, exponent)).index); };
                   ExponentHistogram histogram;
                   histogram.bins = {{bin_of(-26), 450, 0}, {bin_of(largest), 550, 0}};
                   row.largest = std::exp2(largest);

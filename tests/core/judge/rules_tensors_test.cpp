@@ -24,7 +24,7 @@ TensorStatRow output_row(std::int64_t step, double largest, const std::string& t
 
 /// 100 gradients: `small` of them 2^-26 (flushed in fp16 below scale 2^2), the others 2^-10.
 TensorStatRow gradient_row(std::int64_t step, std::uint64_t small) {
-    const auto bin_of = [](int exponent) { return static_cast<std::uint16_t>((127 + exponent) * 16); };
+    const auto bin_of = [](int exponent) { return static_cast<std::uint16_t>(histogram_place(std::ldexp(1.0, exponent)).index); };
     TensorStatRow row;
     row.step = step;
     row.tensor = "head.weight";
