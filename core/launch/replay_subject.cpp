@@ -66,8 +66,10 @@ Result<void> check_files(const RunPlan& plan) {
 }
 
 Error healthy(const ReplaySubject& subject) {
+    const bool is_running = !RunLock::is_free(RunFolder{subject.run});
     return {ErrorCode::Usage,
-            subject.run.filename().string() + " has no non-finite step: all " + std::to_string(subject.steps.size()) + " recorded steps are finite",
+            subject.run.filename().string() + (is_running ? " is running and has no non-finite step so far: all " : " has no non-finite step: all ") +
+                std::to_string(subject.steps.size()) + " recorded steps are finite",
             "ask \"what if\" of any step: mantissa replay RUN --step N --what-if training.optimizer.learning_rate=1e-4"};
 }
 

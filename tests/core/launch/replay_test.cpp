@@ -31,6 +31,11 @@ TEST_F(ReplayTest, WhatCantBeReplayedIsASentence) {
     options.what_if = {"training.batch_size=64"};
     EXPECT_THAT(refusal(run, options), HasSubstr("training.batch_size is 64, the checkpoint was saved with 32"));
     EXPECT_THAT(refusal(make_run("healthy", -1)), HasSubstr("has no non-finite step: all 20 recorded steps are finite"));
+    {
+        const fs::path running = make_run("young", -1);
+        const auto lock = RunLock::take(RunFolder{running});
+        EXPECT_THAT(refusal(running), HasSubstr("is running and has no non-finite step so far"));
+    }
     EXPECT_THAT(refusal(runs() / "gone", {}, 6), HasSubstr("gone"));
     std::ofstream(incident_folder(run, 12).string() + "x");
     make_incident(run, 12, {});
