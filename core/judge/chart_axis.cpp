@@ -65,12 +65,17 @@ std::vector<double> Axis::ticks() const {
 
 Axis value_axis(const Chart& chart) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const ChartLine& line : chart.lines) {
-        for (const double value : line.y) {
+    const auto take = [&](const std::vector<double>& values) {
+        for (const double value : values) {
             if (!std::isfinite(value) || (chart.log_y && value <= 0)) continue;
             low = std::min(low, value);
             high = std::max(high, value);
         }
+    };
+    for (const ChartLine& line : chart.lines) take(line.y);
+    for (const ChartBand& band : chart.bands) {
+        take(band.low);
+        take(band.high);
     }
     Axis axis;
     axis.log = chart.log_y;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/numbers.h"
 #include "judge/html_text.h"
@@ -45,6 +46,33 @@ void add_lines(const ComparisonEvidence& evidence, Chart& chart, Read read) {
         }
         if (!line.x.empty()) chart.lines.push_back(std::move(line));
     }
+}
+
+/// Between the lowest and the highest of the repetitions at each step that two of them have at least.
+void add_repetitions(const ComparisonEvidence& evidence, const TextCatalogue& texts, Chart& chart) {
+    struct Spread {
+        std::int64_t runs = 0;
+        double low = HUGE_VAL, high = -HUGE_VAL;
+    };
+    std::map<std::int64_t, Spread> steps;
+    for (const RunEvidence& run : evidence.repetitions) {
+        for (const StepRow& row : run.rows.steps) {
+            if (!std::isfinite(row.loss)) continue;
+            Spread& one = steps[row.step];
+            ++one.runs;
+            one.low = std::min(one.low, row.loss);
+            one.high = std::max(one.high, row.loss);
+        }
+    }
+    const std::string mode = to_string(Precision::No);
+    ChartBand band{word(texts, "report.chart.repetitions", {{"count", readable_count(std::ssize(evidence.repetitions))}}), mode, {}, {}, {}};
+    for (const auto& [step, one] : steps) {
+        if (one.runs < 2) continue;
+        band.x.push_back(static_cast<double>(step));
+        band.low.push_back(one.low);
+        band.high.push_back(one.high);
+    }
+    if (!band.x.empty()) chart.bands.push_back(std::move(band));
 }
 
 LedgerKind kind_of(const StepRow& row) {
@@ -117,6 +145,7 @@ Chart loss_chart(const ComparisonEvidence& evidence, const TextCatalogue& texts)
     chart.height = 320;
     add_lines(evidence, chart, [](const StepRow& row) { return std::optional(row.loss); });
     chart.log_y = worth_log(chart);
+    add_repetitions(evidence, texts, chart);
     for (const RunEvidence& run : evidence.runs) {
         const std::string mode = to_string(run.summary.mode);
         LedgerLine ledger{mode, mode, {}, ledger_spans(run.rows.steps)};

@@ -39,6 +39,7 @@ svg text.axis { font-size: 12px; fill: var(--quiet); } svg text.over { fill: var
 svg text.bad_text { font-size: 12px; font-weight: 600; fill: var(--bad-text); }
 svg .grid { stroke: var(--line); stroke-width: 1; }
 svg .line { fill: none; stroke-width: 1.5; stroke-linejoin: round; }
+svg .band { opacity: 0.2; stroke: none; } svg .band.no { fill: var(--no); }
 svg .line.no { stroke: var(--no); } svg .line.fp16 { stroke: var(--fp16); }
 svg .line.bf16 { stroke: var(--bf16); } svg .line.fp8 { stroke: var(--fp8); }
 svg .dot { fill: var(--card); stroke-width: 2; } svg .dot.no { stroke: var(--no); } svg .dot.fp16 { stroke: var(--fp16); }

@@ -51,6 +51,7 @@ class Drawing {
     DrawnChart draw() {
         grid();
         ledger();
+        for (const ChartBand& band : m_chart.bands) this->band(band);
         marks();
         for (const ChartLine& line : m_chart.lines) this->line(line);
         const double height = m_end + axis_height;
@@ -78,6 +79,11 @@ class Drawing {
                      attribute("y2", 12.0) + " class=\"line " + html::escaped(line.css_class) + "\"/>" +
                      label(x + 23, 16, line.name, "start");
             x += 60 + 7 * static_cast<double>(line.name.size());
+        }
+        for (const ChartBand& band : m_chart.bands) {
+            m_svg += "<rect" + attribute("x", x) + attribute("y", 6.0) + attribute("width", 18) + attribute("height", 12) +
+                     " class=\"band " + html::escaped(band.css_class) + "\"/>" + label(x + 23, 16, band.name, "start");
+            x += 60 + 7 * static_cast<double>(band.name.size());
         }
     }
 
@@ -133,6 +139,36 @@ class Drawing {
             m_svg += label(at_right ? x - 10 : x + 10, top + 6, entry.first, at_right ? "end" : "start",
                            "bad_text");
         }
+    }
+
+    struct BandPoint {
+        double x = 0, low = 0, high = 0;
+    };
+
+    /// Points of one pixel column are one, with the extremes of all.
+    void band(const ChartBand& band) {
+        std::vector<BandPoint> piece;
+        for (std::size_t i = 0; i < band.x.size(); ++i) {
+            const bool is_drawn = std::isfinite(band.low[i]) && std::isfinite(band.high[i]) && (!m_chart.log_y || band.low[i] > 0);
+            if (!is_drawn) {
+                band_piece(band, piece);
+                piece.clear();
+            } else if (!piece.empty() && std::floor(m_x.pixel(piece.back().x)) == std::floor(m_x.pixel(band.x[i]))) {
+                piece.back().low = std::min(piece.back().low, band.low[i]);
+                piece.back().high = std::max(piece.back().high, band.high[i]);
+            } else {
+                piece.push_back({band.x[i], band.low[i], band.high[i]});
+            }
+        }
+        band_piece(band, piece);
+    }
+
+    void band_piece(const ChartBand& band, const std::vector<BandPoint>& piece) {
+        if (piece.size() < 2) return;
+        std::string path;
+        for (const BandPoint& one : piece) path += (path.empty() ? "M" : "L") + point(one.x, one.high);
+        for (auto one = piece.rbegin(); one != piece.rend(); ++one) path += "L" + point(one->x, one->low);
+        m_svg += "<path class=\"band " + html::escaped(band.css_class) + "\" d=\"" + path + "Z\"/>\n";
     }
 
     void line(const ChartLine& line) {

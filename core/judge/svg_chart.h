@@ -15,6 +15,12 @@ struct ChartLine {
     bool stairs = false;       // holds its value until the next point
 };
 
+/// An area behind the lines: at each x from `low` to `high`. A value that isn't finite, or isn't above 0 on a logarithmic axis, splits it.
+struct ChartBand {
+    std::string name, css_class;
+    std::vector<double> x, low, high;  // x ascends
+};
+
 struct ChartMark {
     double x = 0;
     std::string label;
@@ -40,6 +46,7 @@ struct Chart {
     AxisFormat format = AxisFormat::Number;
     double x_end = 0;  // the axis goes from 0 to here at least
     double height = 240;
+    std::vector<ChartBand> bands;
     std::vector<ChartLine> lines;
     std::vector<ChartMark> marks;
     std::vector<LedgerLine> ledger;

@@ -1415,8 +1415,8 @@
         <translation>2 – 每一步记录每个张量（慢）</translation>
     </message>
     <message>
-        <source>the default rules; "off" for none</source>
-        <translation>默认规则；“off”表示不用</translation>
+        <source>the default rules</source>
+        <translation>默认规则</translation>
     </message>
 </context>
 <context>

@@ -198,7 +198,7 @@ QString helpOf(const std::string& path) {
 }
 
 QString placeholderOf(const std::string& path) {
-    return path == "observe.alarms" ? translated(QT_TRANSLATE_NOOP("PlanField", "the default rules; \"off\" for none")) : QString();
+    return path == "observe.alarms" ? translated(QT_TRANSLATE_NOOP("PlanField", "the default rules")) : QString();
 }
 
 QString choiceLabel(const std::string& path, const std::string& choice) {

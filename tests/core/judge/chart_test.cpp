@@ -123,5 +123,45 @@ TEST(LossChart, EveryNonFiniteStepOfEveryRunHasAMark) {
     EXPECT_TRUE(chart.log_y);
 }
 
+TEST(LossChart, RepetitionsAreABandFromTheLowestToTheHighestOfThem) {
+    ComparisonEvidence evidence = healthy_comparison();
+    EXPECT_TRUE(loss_chart(evidence, texts()).bands.empty());
+    const auto steps = evidence.runs[0].rows.steps.size();
+    for (const double factor : {0.8, 1.0, 1.5}) {
+        evidence.repetitions.push_back(evidence.runs[0]);
+        for (StepRow& row : evidence.repetitions.back().rows.steps) row.loss *= factor;
+    }
+    evidence.repetitions[2].rows.steps[20].loss = std::numeric_limits<double>::quiet_NaN();
+    evidence.repetitions[1].rows.steps.resize(40);
+    evidence.repetitions[2].rows.steps.resize(50);
+    const Chart chart = loss_chart(evidence, texts());
+    ASSERT_EQ(chart.bands.size(), 1u);
+    const ChartBand& band = chart.bands[0];
+    EXPECT_EQ(band.name, "3 repetitions of no, lowest to highest");
+    EXPECT_EQ(band.x.size(), 50u);  // from there on one alone
+    const auto loss = [&](std::size_t step) { return evidence.runs[0].rows.steps[step].loss; };
+    EXPECT_EQ(band.low[10], 0.8 * loss(10));
+    EXPECT_EQ(band.high[10], 1.5 * loss(10));
+    EXPECT_EQ(band.high[20], loss(20));  // the NaN is left out
+    EXPECT_EQ(band.low[45], 0.8 * loss(45));
+    EXPECT_EQ(band.high[45], 1.5 * loss(45));
+    EXPECT_GT(steps, 50u);
+    const std::string svg = draw_chart(chart).svg;
+    EXPECT_THAT(svg, HasSubstr("<path class=\"band no\""));
+    EXPECT_LT(svg.find("path class=\"band no\""), svg.find("path class=\"line no\""));  // behind it
+}
+
+TEST(SvgChart, ABandIsSplitAndFitsItsAxis) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    Chart chart = one_line({1, 2, 2, 2, 2});
+    chart.bands.push_back({"three", "no", {0, 1, 2, 3, 4}, {0.5, 1, nan, 1, 1}, {1, 8, nan, 3, 3}});
+    EXPECT_EQ(count(draw_chart(chart).svg, "<path class=\"band no\""), 2u);
+    EXPECT_GE(value_axis(chart).end, 8);
+    chart.log_y = true;
+    chart.bands[0].low[0] = 0;  // no place on this axis: what is left there is a lone point
+    EXPECT_EQ(count(draw_chart(chart).svg, "<path class=\"band no\""), 1u);
+    EXPECT_LE(value_axis(chart).begin, 1);
+}
+
 }  // namespace
 }  // namespace mantissa
