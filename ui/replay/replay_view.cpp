@@ -127,6 +127,12 @@ void sayWithoutVerdict(ReplayView& view, const ReplaySnapshot& snapshot, std::in
     }
 }
 
+/// "What the variants gave fits no known cause" would blame the step for changes that nobody has tried.
+bool isTooEarly(const ReplayReport& replay) {
+    const bool isCut = replay.state == "stopped" && !std::all_of(replay.variants.begin(), replay.variants.end(), &hasEnded);
+    return isCut && (replay.verdict->code == "unknown" || replay.verdict->code == "cause_open");
+}
+
 void say(ReplayView& view, const ReplaySnapshot& snapshot, std::int64_t step, const std::string& language) {
     view.severity = QStringLiteral("error");
     const auto& replay = snapshot.replay;
@@ -138,7 +144,7 @@ void say(ReplayView& view, const ReplaySnapshot& snapshot, std::int64_t step, co
         return;
     }
     sayWithoutVerdict(view, snapshot, step);
-    if (!replay || !replay->verdict) {
+    if (!replay || !replay->verdict || isTooEarly(*replay)) {
         return;
     }
     const Verdict& verdict = *replay->verdict;

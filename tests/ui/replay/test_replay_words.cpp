@@ -125,6 +125,13 @@ class ReplayWordsTest : public QObject {
         const ReplayView held = replayView(snapshot, 65, false, "en");
         QCOMPARE(held.stage, ReplayStage::Cured);
         QVERIFY2(held.next.startsWith(stopped.next) && held.next.endsWith("It stays finite with no."), qPrintable(held.next));
+        Verdict open;
+        open.code = "unknown";
+        open.severity = "error";
+        snapshot.replay->verdict = open;  // of two changes: what was not tried fits no cause yet
+        QVERIFY(replayView(snapshot, 65, false, "en").headline.startsWith("gate.mul made +Inf from finite inputs"));
+        QCOMPARE(replayView(snapshot, 65, false, "en").next, held.next);
+        snapshot.replay->verdict.reset();
         snapshot.replay->reproduced.reset();
         snapshot.replay->variants.clear();
         snapshot.replay->best.clear();
