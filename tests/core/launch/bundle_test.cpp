@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 #include <zip.h>
 
+#include <iterator>
+#include <random>
+
 #include "base/files.h"
 #include "launch/incident_states.h"
 #include "replay_fixture.h"
@@ -155,6 +158,26 @@ TEST_F(BundleTest, ABundleThatIsCutOrChangedIsRefused) {
     }
     std::ofstream(scratch("lied.zip"), std::ios::binary) << lied;
     EXPECT_NE(refusal_of(scratch("lied.zip")), "");
+}
+
+TEST_F(BundleTest, AnyByteMayBeWrong) {
+    const std::string whole = *read_file(archive({{"run/plan.json", "{}"}, {"run/run.db", std::string(300, 'x')}, {"run/incidents/step_1/incident.json", "[1, 2]"}}));
+    const fs::path file = scratch("wrong.zip"), target = scratch("inner/target");
+    fs::create_directories(target);
+    std::mt19937 random(7);
+    int refused = 0;
+    for (int i = 0; i < 400; ++i) {
+        std::string changed = whole;
+        for (int k = 0; k <= i % 3; ++k) changed[random() % changed.size()] = static_cast<char>(random());
+        std::ofstream(file, std::ios::binary | std::ios::trunc) << changed;
+        const auto unpacked = unpack_bundle(file, target, {64, 1 << 20});
+        if (!unpacked) ++refused;
+        EXPECT_TRUE(!unpacked || unpacked->parent_path() == target) << i;
+        const auto there = std::distance(fs::directory_iterator(scratch("inner")), fs::directory_iterator());
+        EXPECT_LE(there, 1) << i << ": nothing beside the target";
+        fs::remove_all(target);
+    }
+    EXPECT_GT(refused, 100);
 }
 
 }  // namespace
