@@ -156,6 +156,7 @@ void say_what_is_kept(const ReplayVerb& verb, const ReplayReport& report) {
 }
 
 Result<Replayed> replay(const ReplayVerb& verb, const fs::path& run) {
+    const HangupCaught guard;
     GridLines lines(verb);
     ReplayHooks hooks;
     hooks.changed = [&lines](const ReplayReport& report) { lines.show(report); };

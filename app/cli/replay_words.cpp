@@ -121,7 +121,9 @@ void ReplayWords::print_grid(const ReplayReport& report) const {
         const bool is_done = variant.state == "done";
         table.add_row({variant.id + (variant.id == report.best ? " *" : ""), change(variant), this_step(variant), later(variant), number_or_dash(variant.loss),
                        number_or_dash(variant.later_loss), is_done ? readable_number(variant.seconds, 3) + " s" : "–"});
-        if (!variant.reason.empty()) remarks.push_back(text("remark", {{"change", change(variant)}, {"reason", variant.reason}}));
+        if (variant.reason.empty()) continue;
+        const bool is_wider = variant.id == "island" && is_done && report.birth;
+        remarks.push_back(is_wider ? text("island_alone", {{"place", report.birth->place()}}) : text("remark", {{"change", change(variant)}, {"reason", variant.reason}}));
     }
     cli::print("");
     print_table(table);

@@ -36,6 +36,13 @@ void catch_hangup() {
     sigaction(SIGHUP, &action, nullptr);
 }
 
+HangupCaught::HangupCaught() {
+    sigaction(SIGHUP, nullptr, &m_before);
+    catch_hangup();
+}
+
+HangupCaught::~HangupCaught() { sigaction(SIGHUP, &m_before, nullptr); }
+
 SignalCounts signal_counts() {
     return {interrupts, terminations};
 }

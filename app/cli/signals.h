@@ -1,6 +1,8 @@
 #pragma once
 // Ctrl-C and SIGTERM as counters that the follower looks at; poll() wakes up because handlers don't restart
 // it.
+#include <signal.h>
+
 namespace mantissa::cli {
 
 struct SignalCounts {
@@ -12,5 +14,17 @@ void catch_signals();
 /// (nohup's wish stays: an ignored SIGHUP is ignored.)
 void catch_hangup();
 [[nodiscard]] SignalCounts signal_counts();
+
+/// While it lives, the closed terminal counts as SIGTERM: for work that leaves nothing behind when it is stopped in order.
+class HangupCaught {
+  public:
+    HangupCaught();
+    ~HangupCaught();
+    HangupCaught(const HangupCaught&) = delete;
+    HangupCaught& operator=(const HangupCaught&) = delete;
+
+  private:
+    struct sigaction m_before {};
+};
 
 }  // namespace mantissa::cli

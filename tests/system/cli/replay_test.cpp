@@ -203,6 +203,14 @@ TEST_F(CliReplay, CtrlCKeepsWhatIsDoneAndTheNextReplayMayBegin) {
     EXPECT_EQ(children_of_replays(home), 0) << "what computed ends with it";
     EXPECT_TRUE(fs::is_empty(home.path() / "tmp")) << "no folder of requests and answers stays";
 
+    // A terminal that is closed ends it in order as well.
+    Started orphan(home, {"replay", copy.string(), "--variants", "bf16"});
+    ASSERT_TRUE(eventually(patience, [&] { return report()["state"] == "running"; }));
+    orphan.send(SIGHUP);
+    EXPECT_EQ(orphan.wait(patience).code, 130);
+    EXPECT_NE(report()["state"], "running");
+    EXPECT_TRUE(fs::is_empty(home.path() / "tmp"));
+
     // Before anything is known, the earlier replay is worth more than "stopped".
     const Json before = report();
     Started early(home, {"replay", copy.string()});
@@ -267,7 +275,7 @@ TEST_F(CliReplay, SpeaksChineseInItsTablesToo) {
     fs::copy(s_run, copy, fs::copy_options::recursive);
     const auto outcome = home.run({"replay", copy.string(), "--lang", "zh"});
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, AllOf(HasSubstr("与记录逐位一致"), HasSubstr("改动"), HasSubstr("原样（fp16）"), HasSubstr("20 步有效"), HasSubstr("操作数"), HasSubstr("前向")));
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("与记录逐位一致"), HasSubstr("改动"), HasSubstr("原样（fp16）"), HasSubstr("20 步有效"), HasSubstr("操作数"), HasSubstr("前向"), HasSubstr("仅让 gate.mul 保持 fp32 不够")));
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("尚无对照"), HasSubstr("首个异常值产生于 gate.mul")));
     for (const char* english : {"this step", "holds", "finite", "operands", "forward", "born", "To apply"}) EXPECT_EQ(outcome.out.find(english), std::string::npos) << english;
     std::istringstream lines(outcome.out);
