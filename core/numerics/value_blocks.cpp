@@ -209,32 +209,30 @@ KeyCounts::KeyCounts() : m_tables(std::make_unique<std::uint32_t[]>(4 * key_limi
 void KeyCounts::add(const std::uint32_t* keys_of_values, std::size_t count) {
     if (m_since_spill + count > 0xFFFF'0000U) spill();
     m_since_spill += count;
-    std::uint32_t* const a = m_tables.get();
-    std::uint32_t *const b = a + key_limit, *const c = b + key_limit, *const d = c + key_limit;
+    std::uint32_t* const tables = m_tables.get();
     std::size_t i = 0;
     for (; i + 4 <= count; i += 4) {
-        ++a[keys_of_values[i]];
-        ++b[keys_of_values[i + 1]];
-        ++c[keys_of_values[i + 2]];
-        ++d[keys_of_values[i + 3]];
+        ++tables[4 * keys_of_values[i]];
+        ++tables[4 * keys_of_values[i + 1] + 1];
+        ++tables[4 * keys_of_values[i + 2] + 2];
+        ++tables[4 * keys_of_values[i + 3] + 3];
     }
-    for (; i < count; ++i) ++a[keys_of_values[i]];
+    for (; i < count; ++i) ++tables[4 * keys_of_values[i]];
 }
 
 void KeyCounts::spill() {
     if (!m_spilled) m_spilled = std::make_unique<std::uint64_t[]>(key_limit);
-    for (std::size_t key = 0; key < 4 * key_limit; ++key) {
-        m_spilled[key % key_limit] += m_tables[key];
-        m_tables[key] = 0;
+    for (std::size_t place = 0; place < 4 * key_limit; ++place) {
+        m_spilled[place / 4] += m_tables[place];
+        m_tables[place] = 0;
     }
     m_since_spill = 0;
 }
 
 std::uint64_t KeyCounts::take(std::uint32_t key) {
-    std::uint64_t count = 0;
-    for (std::size_t table = 0; table < 4; ++table) count += m_tables[table * key_limit + key];
-    if (count > 0)  // of a small tensor most are 0 already
-        for (std::size_t table = 0; table < 4; ++table) m_tables[table * key_limit + key] = 0;
+    std::uint32_t* const counts = m_tables.get() + std::size_t{4} * key;
+    std::uint64_t count = std::uint64_t{counts[0]} + counts[1] + counts[2] + counts[3];
+    if (count > 0) std::fill_n(counts, 4, 0U);  // of a small tensor most are 0 already
     if (m_spilled) count += std::exchange(m_spilled[key], 0U);
     return count;
 }

@@ -87,7 +87,7 @@ class KeyCounts {
 
   private:
     void spill();
-    std::unique_ptr<std::uint32_t[]> m_tables;  // 4 × key_limit
+    std::unique_ptr<std::uint32_t[]> m_tables;  // key_limit × 4: a key's four counts lie side by side
     std::unique_ptr<std::uint64_t[]> m_spilled;  // of tensors so long that 32 bits don't hold them; else null
     std::uint64_t m_since_spill = 0;
 };
