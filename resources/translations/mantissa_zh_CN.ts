@@ -78,6 +78,10 @@
         <source>Deletes the kept states of this step.</source>
         <translation>删除这一步保留的状态。</translation>
     </message>
+    <message>
+        <source>after %1 steps: %2</source>
+        <translation>%1 步之后：%2</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::EvidencePanel</name>

@@ -206,14 +206,17 @@ void ReplayPage::askToFreeStates() {
     }
     const std::vector<KeptState> states = m_follower->snapshot().states;
     std::int64_t bytes = 0;
+    QStringList sizes;
     for (const KeptState& state : states) {
         bytes += state.bytes;
+        sizes << tr("after %1 steps: %2").arg(state.step).arg(QString::fromStdString(readable_bytes(static_cast<std::uint64_t>(state.bytes))));
     }
     const QString size = QString::fromStdString(readable_bytes(static_cast<std::uint64_t>(bytes)));
     auto* question = new QMessageBox(QMessageBox::Question, tr("Free the kept states"), tr("Delete the kept states of this step and free %1?").arg(size),
                                      QMessageBox::Cancel, this);
     question->setObjectName(QStringLiteral("freeQuestion"));
     question->setInformativeText(
+        sizes.join(QLatin1Char('\n')) + QStringLiteral("\n\n") +
         tr("A replay then runs forward from the seed, which takes longer, and a run can't go on from here. What was found stays."));
     QPushButton* yes = question->addButton(tr("Delete"), QMessageBox::DestructiveRole);
     question->setDefaultButton(QMessageBox::Cancel);

@@ -154,6 +154,7 @@ class ReplayPageTest : public QObject {
         stage.button("freeStates")->click();
         auto* question = stage.page->findChild<QMessageBox*>("freeQuestion");
         QVERIFY(question != nullptr && question->text().contains("2.40 MB"));
+        QVERIFY2(question->informativeText().startsWith("after 65 steps: 2.40 MB"), qPrintable(question->informativeText()));
         QVERIFY(fs::exists(state));  // only asked so far
         for (QAbstractButton* button : question->buttons()) {
             if (question->buttonRole(button) == QMessageBox::DestructiveRole) {
