@@ -69,10 +69,22 @@ void explain_pauses(const std::vector<RunProgress>& runs, const std::filesystem:
     }
 }
 
-void take_events(ControlClient& client, ProgressView& view, bool& connected) {
+/// Replicas have no bars: which one runs is told when it begins.
+void tell_repeating(const ControlEvent& status, std::size_t modes, std::size_t& told, ProgressView& view) {
+    if (status.phase != "repeating" || status.runs.size() <= modes) return;
+    std::size_t at = 0;
+    for (std::size_t i = modes; i < status.runs.size(); ++i)
+        if (status.runs[i].alive) at = i - modes + 1;
+    if (at <= told) return;
+    told = at;
+    view.line("the modes have ended; repeating `no`: " + std::to_string(at) + " of " + std::to_string(status.runs.size() - modes));
+}
+
+void take_events(ControlClient& client, ProgressView& view, bool& connected, std::size_t modes, std::size_t& told_replica) {
     while (connected) {
         const auto event = client.take_event();
         if (!event) return;
+        if (event->kind == ControlEvent::Kind::Status) tell_repeating(*event, modes, told_replica, view);
         if (event->kind == ControlEvent::Kind::Refused) view.line("refused: " + event->text);
         if (event->kind == ControlEvent::Kind::Disconnected) connected = false;
     }
@@ -132,6 +144,8 @@ void JobFollower::read_run(std::size_t index) {
 Result<int> run_supervised(PreparedJob job, ProgressView& view) {
     JobFollower follower(job);
     const auto folder = job.folder;
+    const std::size_t modes = job.runs.size();
+    std::size_t told_replica = 0;
     auto handle = start_supervisor(std::move(job));
     if (!handle) return handle.error();
     auto client = ControlClient::connect(
@@ -145,7 +159,7 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
         if (connected) {
             pollfd event{client->descriptor(), POLLIN, 0};
             ::poll(&event, 1, tick_ms);
-            take_events(*client, view, connected);
+            take_events(*client, view, connected, modes, told_replica);
         } else {
             ::poll(nullptr, 0, tick_ms);
         }

@@ -255,6 +255,7 @@ nlohmann::json to_json(const JobResult& result) {
     return {{"comparison_id", comparison.id},
             {"name", comparison.name},
             {"state", comparison.state},
+            {"repeating", comparison.repeating ? Json{{"at", comparison.repeating->at}, {"planned", comparison.repeating->planned}} : Json(nullptr)},
             {"fair", comparison.fairness.known ? Json(comparison.fairness.fair) : Json(nullptr)},
             {"unfair_because", comparison.fairness.differences},
             {"order", comparison.order},

@@ -35,7 +35,7 @@ struct RunsOptions {
 
 std::string comparison_line(const std::filesystem::path& runs, const std::string& id) {
     const auto record = read_comparison(comparison_folder(runs, id));
-    return "comparison " + id + (record ? "" : " (unreadable: " + record.error().message + ")");
+    return "comparison " + id + " (" + (record ? state_text(*record) : "unreadable: " + record.error().message) + ")";
 }
 
 /// A folder that can't be read is a line of its own, so that one damaged run doesn't hide the others.
@@ -65,9 +65,15 @@ int list_runs(const RunsOptions& options) {
     }
     const auto comparisons = list_comparisons(runs);
     if (options.json) {
+        Json states = Json::object();
+        for (const std::string& id : comparisons ? *comparisons : std::vector<std::string>{}) {
+            const auto record = read_comparison(comparison_folder(runs, id));
+            states[id] = record ? Json(state_text(*record)) : Json(nullptr);
+        }
         print_json({{"runs_folder", runs.string()},
                     {"runs", list},
-                    {"comparisons", comparisons ? Json(*comparisons) : Json::array()}});
+                    {"comparisons", comparisons ? Json(*comparisons) : Json::array()},
+                    {"comparison_states", std::move(states)}});
         return 0;
     }
     if (folders->empty()) {

@@ -55,6 +55,13 @@ void print_configuration(const Json& plan) {
     print(text);
 }
 
+/// "running"; "repeating `no` (2 of 3)" once the modes have ended.
+std::string doing_of(const JobResult& result) {
+    const auto repeating = result.comparison ? result.comparison->repeating : std::nullopt;
+    if (!repeating) return "running";
+    return "repeating `no` (" + std::to_string(repeating->at) + " of " + std::to_string(repeating->planned) + ")";
+}
+
 }  // namespace
 
 int show_run(const std::filesystem::path& folder, const std::string& language, bool json) {
@@ -87,7 +94,7 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
     if (has_supervisor(folder) && plan && plan->plan.launch.scope == LaunchScope::Thread)
         print("It is running now, in the program that started it.");
     else if (has_supervisor(folder))
-        print("It is running now: mantissa runs control " + folder.filename().string() +
+        print("It is " + doing_of(*result) + " now: mantissa runs control " + folder.filename().string() +
               " pause|resume|step|checkpoint|stop");
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "engine/engine_error.h"
 #include "engine/island_entries.h"
+#include "engine/op_kinds.h"
 #include "engine/script_paths.h"
 #include "plan/nearest.h"
 #include "torch_pch.h"
@@ -25,13 +26,6 @@ bool looks_only(const c10::FunctionSchema& schema) {
     return std::any_of(schema.returns().begin(), schema.returns().end(), [](const c10::Argument& result) {
         return result.alias_info() != nullptr && !result.alias_info()->isWrite();
     });
-}
-
-// What overwrites its destination computes nothing from it.
-bool overwrites(const std::string& op) {
-    static const std::vector<std::string> names{"copy",   "fill", "zero", "resize",  "set",    "detach",
-                                                "normal", "uniform", "random", "bernoulli", "requires_grad"};
-    return std::find(names.begin(), names.end(), op) != names.end();
 }
 
 struct OpKind {
@@ -180,7 +174,7 @@ void Fp32Islands::State::call_in_fp32(const c10::OperatorHandle& op, c10::Dispat
         if (!is_written || !value.isTensor() || !is_half(value.toTensor())) {
             continue;
         }
-        if (match == IslandEntries::Match::Path && overwrites(kind.name)) {
+        if (match == IslandEntries::Match::Path && (overwrites(kind.name) || changes_no_value(kind.name))) {
             return op.redispatchBoxed(below, stack);
         }
         refuse_in_place(text_of(paths), op.schema(), value.toTensor());

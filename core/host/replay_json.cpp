@@ -4,17 +4,14 @@
 #include "host/engine_api.h"
 #include "plan/plan_json.h"
 #include "record/json_fields.h"
+#include "record/optional_json.h"
 
 namespace mantissa {
 namespace {
 
 using nlohmann::json;
 using record_json::Fields;
-
-template <typename T>
-json optional_json(const std::optional<T>& value) {
-    return value ? json(*value) : json(nullptr);
-}
+using record_json::optional_json;
 
 void read_path(Fields& fields, const char* key, std::filesystem::path& path) {
     std::string text;

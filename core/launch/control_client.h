@@ -29,7 +29,7 @@ struct ControlEvent {
     enum class Kind { Status, Controller, Refused, Done, Ended, Disconnected };
     Kind kind = Kind::Status;
     std::vector<RunStatus> runs;  // Status
-    std::string phase;            // Status: "trial" "running" "finishing"
+    std::string phase;            // Status: "trial" "running" "repeating" (the control, once the modes have ended) "finishing"
     bool is_controller = false;   // Controller: we may send commands from now on, or not
     std::string text;             // Refused: why; Done: what was done; Controller: who holds it
     int exit_code = 0;            // Ended: of the whole job

@@ -230,6 +230,12 @@ void SupervisorLoop::start_next_replica() {
         next->end_unstarted(RunState::Stopped, "the control did not run to its end, so there is nothing to repeat", 0);
     } else if (const auto started = next->start(m_plan, {}, 0); !started) {
         log::error(next->mode() + ": " + describe(started.error()));
+    } else if (m_record) {
+        const auto is_replica = [](const auto& run) { return run.is_replica(); };
+        m_record->state = "repeating";
+        m_record->repeating = {std::count_if(m_runs.begin(), std::next(next), is_replica),
+                               std::count_if(m_runs.begin(), m_runs.end(), is_replica)};
+        save_comparison();
     }
 }
 
@@ -274,6 +280,7 @@ void SupervisorLoop::finish() {
     m_server->publish_status();
     if (m_record) {
         m_record->state = final_state();
+        m_record->repeating.reset();
         m_record->ended_ns = now_ns();
     }
     save_comparison();
@@ -313,7 +320,8 @@ Result<std::string> SupervisorLoop::command(const std::string& name, const std::
 }
 
 std::vector<RunStatus> SupervisorLoop::status(std::string& phase) {
-    phase = m_is_finishing ? "finishing" : m_trials_done ? "running" : "trial";
+    const bool is_repeating = m_record && m_record->repeating;
+    phase = m_is_finishing ? "finishing" : is_repeating ? "repeating" : m_trials_done ? "running" : "trial";
     std::vector<RunStatus> all;
     for (auto& run : m_runs) all.push_back(run.status());
     return all;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <string_view>
 
+#include "numerics/op_names.h"
+
 namespace mantissa {
 namespace {
 
@@ -32,10 +34,6 @@ bool is_normalization(std::string_view op) {
 bool is_mean(std::string_view op) {
     return is_one_of(op, {"mean", "nanmean", "nll_loss", "nll_loss_nd", "nll_loss_forward", "cross_entropy_loss", "mse_loss", "l1_loss",
                           "smooth_l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"});
-}
-bool is_product(std::string_view op) {
-    return is_one_of(op, {"mm", "bmm", "addmm", "baddbmm", "addmv", "mv", "dot", "linear", "matmul", "einsum", "conv1d", "conv2d", "conv3d",
-                          "convolution", "mkldnn_convolution", "cudnn_convolution", "convolution_backward", "mkldnn_linear"});
 }
 // Sums, differences and products meet Inf and give NaN: ∞ − ∞ and 0 · ∞.
 bool is_arithmetic(std::string_view op) {

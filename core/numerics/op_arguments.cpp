@@ -2,18 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/op_kinds.h"
+
 namespace mantissa {
 namespace {
 
 using torch::Tensor;
-
-bool overwrites(std::string_view op) {
-    for (const char* name : {"copy", "fill", "zero", "normal", "uniform", "random", "bernoulli", "exponential", "cauchy", "log_normal",
-                             "foreach_copy", "foreach_zero"}) {
-        if (op == name) return true;
-    }
-    return false;
-}
 
 bool is_listwise(std::string_view op) {
     return op.starts_with("foreach_") || op.starts_with("fused_") || op.starts_with("amp_foreach");

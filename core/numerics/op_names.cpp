@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace mantissa {
 
@@ -24,6 +25,14 @@ std::string op_of_node(std::string_view node) {
 
 bool only_allocates(std::string_view op) {
     return op.starts_with("empty") || op.starts_with("new_empty") || op == "resize" || op == "set";
+}
+
+bool is_product(std::string_view op) {
+    static const std::set<std::string_view> names{
+        "mm", "bmm", "addmm", "baddbmm", "addbmm", "addmv", "mv", "dot", "vdot", "linear", "matmul", "einsum", "bilinear", "scaled_mm",
+        "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "convolution_overrideable",
+        "mkldnn_convolution", "cudnn_convolution", "slow_conv2d_forward", "thnn_conv2d", "convolution_backward", "mkldnn_linear"};
+    return names.contains(op);
 }
 
 bool keeps_values(std::string_view op) { return op == "to" || op == "contiguous" || op == "clone" || op == "reshape"; }

@@ -10,6 +10,8 @@ namespace mantissa {
 [[nodiscard]] std::string op_of_node(std::string_view node);
 /// Makes room and no values.
 [[nodiscard]] bool only_allocates(std::string_view op);
+/// A matrix product or a convolution; without attention, whose softmax is no product.
+[[nodiscard]] bool is_product(std::string_view op);
 /// The same values elsewhere or in another dtype.
 [[nodiscard]] bool keeps_values(std::string_view op);
 

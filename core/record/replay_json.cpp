@@ -3,6 +3,7 @@
 
 #include "base/numbers.h"
 #include "record/json_fields.h"
+#include "record/optional_json.h"
 #include "record/replay_report.h"
 
 namespace mantissa {
@@ -10,6 +11,7 @@ namespace {
 
 using nlohmann::json;
 using record_json::Fields;
+using record_json::optional_json;
 
 json to_json(const StepValue& value) { return json::array({value.step, number_to_json(value.value)}); }
 
@@ -56,11 +58,6 @@ void read_optional(Fields& fields, const char* key, std::optional<T>& value) {
     T read{};
     fields.read(key, read);
     value = read;
-}
-
-template <typename T>
-json optional_json(const std::optional<T>& value) {
-    return value ? json(*value) : json(nullptr);
 }
 
 json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }

@@ -34,10 +34,10 @@ struct ProbeReport {
     std::string torch_version;
 };
 
-/// Where the time of one step went, update included and data not: a step with a clock on every op.
+/// Where the time of a step went, update included and data not; medians of a few.
 struct OpTime {
     double products_ms = 0;  // inside matrix products and convolutions, forward and backward, without the casts before them
-    double step_ms = 0;      // all of that step
+    double step_ms = 0;      // all of a step, without the clock on its ops that the other figure needs
 };
 
 /// One mode of this model on one batch, forward and backward, in a throw-away process.
@@ -47,7 +47,7 @@ struct TrialReport {
     bool runs = false;
     std::string refusal, refused_op, refused_module;  // when it doesn't run
     double step_ms = 0;  // median of a few
-    std::optional<OpTime> op_time;  // of the median step of a few others; empty where a kernel goes on after its call returned (CUDA)
+    std::optional<OpTime> op_time;  // empty where a kernel goes on after its call returned (CUDA)
     std::int64_t memory_peak_bytes = 0;
     std::int64_t op_kinds = 0, op_kinds_half = 0;  // distinct aten ops of forward and backward; those with a half result
     std::int64_t multiply_adds = 0, multiply_adds_half = 0;

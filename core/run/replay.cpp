@@ -8,6 +8,7 @@
 #include "data/batch_source.h"
 #include "engine/engine_error.h"
 #include "engine/step_row.h"
+#include "judge/format_lens.h"
 #include "plan/plan_file.h"
 #include "run/environment.h"
 #include "run/replay_comparison.h"
@@ -77,12 +78,6 @@ std::string bad_weight(Model& model) {
         if (!std::isfinite(largest)) return name_of(largest);
     }
     return "";
-}
-
-double limit_of(const std::string& dtype) {
-    if (dtype == "float16") return largest_finite(Precision::Fp16);
-    if (dtype == "bfloat16") return largest_finite(Precision::Bf16);
-    return largest_finite(Precision::No);
 }
 
 class Replay {
@@ -246,7 +241,7 @@ void Replay::tell_births() {
     m_answer.variant.place = m_watch.bad_place();
     if (!m_watch.birth()) return;
     m_answer.birth = m_watch.birth();
-    m_answer.limit = limit_of(m_answer.birth->producer.result.dtype);
+    m_answer.limit = largest_of_dtype(m_answer.birth->producer.result.dtype);
     m_answer.ops = m_answer.birth->before;
     m_answer.ops.push_back(m_answer.birth->producer);
     m_answer.ops.insert(m_answer.ops.end(), m_answer.birth->after.begin(), m_answer.birth->after.end());

@@ -2483,6 +2483,10 @@
 <context>
     <name>mantissa::ui::RunsModel</name>
     <message>
+        <source>repeating %1 of %2</source>
+        <translation>重复第 %1 次，共 %2 次</translation>
+    </message>
+    <message>
         <source>Started</source>
         <translation>开始时间</translation>
     </message>

@@ -41,7 +41,7 @@ RunFollower* ComparisonFollower::control() const {
 
 bool ComparisonFollower::hasEnded() const {
     if (m_isComparison) {
-        return m_record && m_record->state != "trial" && m_record->state != "running";
+        return m_record && has_ended(*m_record);
     }
     return std::all_of(m_runs.begin(), m_runs.end(), [](const auto& run) { return run->hasEnded(); });
 }

@@ -11,8 +11,6 @@ namespace mantissa::ui {
 namespace fs = std::filesystem;
 namespace {
 
-bool hasEnded(const ComparisonRecord& record) { return record.state != "trial" && record.state != "running"; }
-
 /// The decision as this language has it; empty when the catalogue doesn't know its code (a newer or older program wrote it).
 std::string decisionText(const Decision& decision, const std::string& language) {
     const auto texts = text_catalogue(language);
@@ -71,7 +69,7 @@ void ComparisonReader::readComparison(const std::string& language) {
     if (!record) {
         return;
     }
-    if (record->decision && hasEnded(*record)) {
+    if (record->decision && has_ended(*record)) {
         const std::string text = decisionText(*record->decision, language);
         // Evidence and reasons are recorded as sentences of one language only: another one needs the judge.
         if (!text.empty() && text != record->decision->text) {

@@ -111,7 +111,7 @@ Headline headlineOf(const ComparisonFollower& follower, const std::string& langu
     if (isStarting && !states.empty() && states.front().state == RunState::Running) {
         return {QString(), QStringLiteral("note")};  // for a blink: "step 0 of 0" would be wrong
     }
-    const LiveHeadline headline = live_headline(states, language);
+    const LiveHeadline headline = live_headline(states, language, record ? record->repeating : std::nullopt);
     return {text(headline.text), text(headline.severity)};
 }
 

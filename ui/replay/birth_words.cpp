@@ -17,11 +17,9 @@ QString text(const std::string& value) { return QString::fromStdString(value); }
 struct Format {
     const char* dtype;
     const char* name;
-    double largest;
 };
-constexpr Format formats[] = {{"float16", "fp16", 65504.0},          {"bfloat16", "bf16", 0x1.FEp127},
-                              {"float32", "fp32", 0x1.FFFFFEp127},   {"float64", "fp64", 0x1.FFFFFFFFFFFFFp1023},
-                              {"float8_e4m3fn", "e4m3fn", 448.0},    {"float8_e5m2", "e5m2", 57344.0}};
+constexpr Format formats[] = {{"float16", "fp16"}, {"bfloat16", "bf16"},        {"float32", "fp32"},
+                              {"float64", "fp64"}, {"float8_e4m3fn", "e4m3fn"}, {"float8_e5m2", "e5m2"}};
 
 bool isLeaf(const BirthReport& birth) {
     const std::string& phase = birth.producer.phase;
@@ -121,11 +119,6 @@ QString badText(const TensorReading& reading) {
 QString dtypeText(const std::string& dtype) {
     const auto* found = std::find_if(std::begin(formats), std::end(formats), [&](const Format& one) { return dtype == one.dtype; });
     return found == std::end(formats) ? text(dtype) : QLatin1String(found->name);
-}
-
-double limitOf(const std::string& dtype) {
-    const auto* found = std::find_if(std::begin(formats), std::end(formats), [&](const Format& one) { return dtype == one.dtype; });
-    return found == std::end(formats) ? 0 : found->largest;
 }
 
 QString numberText(double value) {

@@ -19,7 +19,5 @@ namespace mantissa::ui {
 [[nodiscard]] QString dtypeText(const std::string& dtype);
 /// Three digits and more where they say something: "71,148", "231", "0.0421", "2.5e-44".
 [[nodiscard]] QString numberText(double value);
-/// Largest finite value of a dtype's format; 0: not one of ours.
-[[nodiscard]] double limitOf(const std::string& dtype);
 
 }  // namespace mantissa::ui

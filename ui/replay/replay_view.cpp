@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "judge/finding.h"
+#include "judge/format_lens.h"
 #include "ui/bridge/phase_words.h"
 #include "ui/replay/birth_words.h"
 
@@ -269,7 +270,7 @@ double limitOf(const ReplaySnapshot& snapshot) {
         return snapshot.replay->limit;
     }
     const BirthReport* birth = birthOf(snapshot);
-    return birth == nullptr ? 0 : limitOf(birth->producer.result.dtype);
+    return birth == nullptr ? 0 : largest_of_dtype(birth->producer.result.dtype);
 }
 
 const VariantReport* bestOf(const ReplaySnapshot& snapshot) {

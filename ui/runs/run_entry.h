@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/precision.h"
+#include "record/comparison_record.h"
 #include "record/rows.h"
 
 namespace mantissa::ui {
@@ -36,6 +37,7 @@ struct RunEntry {
     std::int64_t startedNs = 0;
     std::vector<RunOfEntry> runs;
     bool isAlive = false;      // a supervisor works on it now
+    std::optional<Repeating> repeating;  // its modes have ended, and its control is run again
     std::string problem;       // why it can't be read; the entry is shown all the same
     std::string decisionCode;  // of a comparison that was decided
     std::string decisionText;

@@ -119,6 +119,7 @@ RunEntry RunScan::readComparison(const fs::path& folder, const std::string& lang
     entry.name = record->name;
     entry.startedNs = record->started_ns;
     entry.isAlive = has_supervisor(folder);
+    entry.repeating = entry.isAlive ? record->repeating : std::nullopt;
     for (std::size_t i = 0; i < record->run_dirs.size(); ++i) {
         entry.runs.push_back(readRun(record->run_dirs[i], entry));
         if (i < record->modes.size()) {

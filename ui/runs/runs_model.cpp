@@ -14,7 +14,7 @@ QString filterText(const RunEntry& entry) {
     QStringList words{QString::fromStdString(entry.name),
                       QString::fromStdString(entry.model),
                       QString::fromStdString(entry.dataset),
-                      RunsModel::stateText(stateOf(entry)),
+                      RunsModel::stateText(entry),
                       QString::fromStdString(entry.decisionText),
                       QDateTime::fromMSecsSinceEpoch(entry.startedNs / 1'000'000).toString(Qt::ISODate)};
     for (const RunOfEntry& run : entry.runs) {
@@ -165,6 +165,13 @@ QString RunsModel::stateText(RunState state) {
     return {};
 }
 
+QString RunsModel::stateText(const RunEntry& entry) {
+    if (!entry.problem.empty()) {
+        return tr("unreadable");
+    }
+    return entry.repeating ? tr("repeating %1 of %2").arg(entry.repeating->at).arg(entry.repeating->planned) : stateText(stateOf(entry));
+}
+
 QString RunsModel::lossText(const std::optional<double>& loss) {
     if (!loss) {
         return QStringLiteral("–");
@@ -190,7 +197,7 @@ QString RunsModel::cell(const RunEntry& entry, Column column) const {
             }
             return parts.join(QStringLiteral(" / "));
         case State:
-            return entry.problem.empty() ? stateText(stateOf(entry)) : tr("unreadable");
+            return stateText(entry);
         case Steps: {
             std::int64_t steps = 0, planned = 0;
             for (const RunOfEntry& run : entry.runs) {

@@ -26,6 +26,7 @@ class RunsModel : public QAbstractTableModel {
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
     [[nodiscard]] static QString stateText(RunState state);
+    [[nodiscard]] static QString stateText(const RunEntry& entry);  // "repeating 2 of 3" once its modes have ended
     [[nodiscard]] static QString lossText(const std::optional<double>& loss);  // "–" = not measured
 
   private:

@@ -65,6 +65,33 @@ TEST_F(Supervisor, replicas_run_after_the_modes_one_by_one_and_without_a_trial) 
     EXPECT_EQ(read_comparison(handle.folder())->state, "finished");
 }
 
+TEST_F(Supervisor, a_comparison_whose_modes_have_ended_is_repeating_not_running) {
+    SourcedPlan sourced = plan("steps=20 ms=1");
+    sourced.plan.repetitions.control = 2;
+    auto handle = start(JobKind::Comparison, sourced);
+    const auto state = [&] { return state_text(*read_comparison(handle.folder())); };
+    // Each replica waits before its first step, so that nothing hangs on how fast this machine is.
+    for (const char* replica : {"no repetition 1", "no repetition 2"})
+        ASSERT_TRUE(send_one_command(handle.folder(), "pause", replica)) << replica;
+    ASSERT_TRUE(soon([&] { return state() == "repeating 1 of 2"; })) << state();
+    EXPECT_FALSE(has_ended(*read_comparison(handle.folder())));
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(outcome(i).state, RunState::Finished);
+    auto client = ControlClient::connect(handle.folder(), ControlRole::Watch);
+    ASSERT_TRUE(client) << describe(client.error());
+    ASSERT_TRUE(client->ask_status());
+    ASSERT_TRUE(soon([&] {
+        const auto event = client->wait_event(100);
+        return event && event->kind == ControlEvent::Kind::Status && event->phase == "repeating";
+    }));
+    ASSERT_TRUE(send_one_command(handle.folder(), "resume", "no repetition 1"));
+    ASSERT_TRUE(soon([&] { return state() == "repeating 2 of 2"; })) << state();
+    ASSERT_TRUE(send_one_command(handle.folder(), "resume", "no repetition 2"));
+    EXPECT_EQ(handle.wait(), 0);
+    EXPECT_EQ(state(), "finished");
+    EXPECT_TRUE(has_ended(*read_comparison(handle.folder())));
+    EXPECT_FALSE(read_comparison(handle.folder())->repeating);
+}
+
 TEST_F(Supervisor, replicas_of_a_control_that_broke_do_not_run) {
     SourcedPlan sourced = plan("steps=20 nonfinite_at=5");
     sourced.plan.repetitions.control = 1;

@@ -1,13 +1,18 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
+#include <thread>
 
+#include "base/clock.h"
 #include "engine/autocast_scope.h"
 #include "numerics/dtype_names.h"
 #include "numerics/op_counter.h"
 #include "numerics/output_meter.h"
+#include "numerics/product_timer.h"
 #include "torch_pch.h"
 
 namespace mantissa {
@@ -180,6 +185,62 @@ TEST(DtypeNames, AreThoseOfRecordings) {
     EXPECT_STREQ(dtype_name(at::kBFloat16), "bfloat16");
     EXPECT_TRUE(is_half(at::kHalf) && is_half(at::kBFloat16));
     EXPECT_FALSE(is_half(at::kFloat) || is_half(at::kDouble));
+}
+
+// No figure is judged by how fast this machine is: only by what may and may not be in it.
+TEST(ProductTimer, CountsProductsOfBothPassesAndNothingElse) {
+    const auto weight = torch::randn({64, 64}).requires_grad_(), input = torch::randn({32, 64});
+    ProductTimer timer;
+    auto plain = (input * 2).exp().sum() + weight.relu().sum();
+    plain.backward();
+    EXPECT_EQ(timer.ns(), 0) << "elementwise ops and sums are no products";
+    const std::int64_t start = monotonic_ns();
+    const auto loss = torch::linear(input, weight).sum();
+    const std::int64_t forward = timer.ns();
+    EXPECT_GT(forward, 0);
+    loss.backward();
+    const std::int64_t whole = monotonic_ns() - start;
+    EXPECT_GT(timer.ns(), forward) << "of the backward pass";
+    EXPECT_LE(timer.ns(), whole);
+    timer.begin_step();
+    EXPECT_EQ(timer.ns(), 0);
+    EXPECT_ANY_THROW(torch::mm(input, input));
+    timer.begin_step();
+    torch::exp(input);
+    EXPECT_EQ(timer.ns(), 0) << "a product that threw has ended";
+}
+
+TEST(ProductTimer, AStepOfMostlyElementwiseOpsInBf16StaysWithinItsTime) {
+    const auto weight = torch::randn({64, 64}).requires_grad_(), input = torch::randn({512, 64});
+    ProductTimer timer;
+    const std::int64_t start = monotonic_ns();
+    {
+        const AutocastScope autocast(at::kCPU, at::kBFloat16);
+        auto value = torch::linear(input, weight);
+        for (int i = 0; i < 40; ++i) value = torch::sigmoid(value) * 2 - value.tanh();
+        value.sum().to(torch::kFloat).backward();
+    }
+    const std::int64_t whole = monotonic_ns() - start;
+    EXPECT_GT(timer.ns(), 0);
+    EXPECT_LE(timer.ns(), whole);
+}
+
+// Under autocast the outermost call of a product holds its casts. Each of the two is held up here, so that they stand out on any machine.
+TEST(ProductTimer, CastsBeforeAProductAreNotOfIt) {
+    const auto left = torch::randn({8, 4}), right = torch::randn({4, 8});
+    const AutocastScope autocast(at::kCPU, at::kBFloat16);
+    ProductTimer timer;
+    const auto handle = at::addGlobalCallback(at::RecordFunctionCallback([](const at::RecordFunction& function) {
+                                                  if (std::string_view(function.name()) == "aten::_to_copy")
+                                                      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                                                  return std::unique_ptr<at::ObserverContext>();
+                                              }).scopes({at::RecordScope::FUNCTION}));
+    const std::int64_t start = monotonic_ns();
+    torch::mm(left, right);
+    const std::int64_t whole = monotonic_ns() - start;
+    at::removeCallback(handle);
+    EXPECT_GT(timer.ns(), 0);
+    EXPECT_LE(timer.ns() + 20'000'000, whole);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ class TestLive : public QObject {
     void emptyPageOffersASample();
     void runningComparison();
     void endedComparisonSaysItsDecision();
+    void aRepeatedControlIsSaid();
     void whyOpensReasonsAndVerdicts();
     void unfairIsNeverHidden();
     void trialPhaseIsShown();
@@ -60,6 +61,7 @@ void TestLive::runningComparison() {
     QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("240 / 300")), patience);
     QTRY_VERIFY_WITH_TIMEOUT(p.headline().text().contains(QStringLiteral("fp16 stopped at step 144")), patience);
     QCOMPARE(p.headline().severity(), QStringLiteral("error"));
+    QVERIFY(!p.headline().text().contains(QStringLiteral("Repeating")));
     QVERIFY(p.has(QStringLiteral("emulated")));
     QVERIFY(p.has(QStringLiteral("control")));
     QVERIFY(p.has(QStringLiteral("stopped at 144")));
@@ -81,6 +83,17 @@ void TestLive::endedComparisonSaysItsDecision() {
     QTRY_COMPARE_WITH_TIMEOUT(p.headline().text(), QString::fromStdString(record->decision->text), patience);
     QTRY_VERIFY_WITH_TIMEOUT(p.has(QStringLiteral("✓ 300 / 300")), patience);
     QVERIFY(!p.page.findChild<QPushButton*>(QStringLiteral("stopRuns"))->isVisible());
+}
+
+void TestLive::aRepeatedControlIsSaid() {
+    Page p;
+    const fixture::Comparison made = p.show(over());
+    auto record = *read_comparison(made.folder);
+    record.state = "repeating";
+    record.repeating = {2, 3};
+    record.decision.reset();
+    QVERIFY(write_comparison(made.folder, record).ok());
+    QTRY_VERIFY_WITH_TIMEOUT(p.headline().text().contains(QStringLiteral("Repeating `no`: 2 of 3")), patience);
 }
 
 void TestLive::whyOpensReasonsAndVerdicts() {

@@ -61,6 +61,10 @@ class RunsPageTest : public QObject {
         QCOMPARE(changed.count(), 1);
         QCOMPARE(changed.last().at(0).toModelIndex().row(), 2);
         QCOMPARE(model.index(2, RunsModel::State).data().toString(), QStringLiteral("lost"));
+        list[3].repeating = {2, 3};
+        model.setEntries(list);
+        QCOMPARE(model.index(3, RunsModel::State).data().toString(), QStringLiteral("repeating 2 of 3"));
+        QVERIFY(model.index(3, RunsModel::State).data(RunsModel::FilterRole).toString().contains(QStringLiteral("repeating")));
         list.erase(list.begin() + 1);
         RunEntry newest = list.front();
         newest.folder = "/runs/new";
