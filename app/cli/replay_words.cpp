@@ -165,7 +165,11 @@ void ReplayWords::print(const ReplayReport& report, const std::string& command) 
     if (report.verdict && !report.verdict->text.empty())
         print_wrapped(report.verdict->text);
     else if (report.birth)
-        print_wrapped(text("birth", {{"step", std::to_string(report.step)}, {"where", birth_text(*report.birth)}, {"phase", phase(report.birth->producer.phase)}}));
+        print_wrapped(text(report.birth->step ? "birth_before" : "birth",
+                           {{"step", std::to_string(report.step)},
+                            {"earlier", std::to_string(report.birth->step.value_or(report.step))},
+                            {"where", birth_text(*report.birth)},
+                            {"phase", phase(report.birth->producer.phase)}}));
     if (report.reproduced) print_wrapped(again(report));
     if (report.reproduced == Reproduced::No) return;
     if (report.control_finite && report.control_run != report.run_dir) cli::print(text(*report.control_finite ? "beside.finite" : "beside.bad", {{"run", report.control_run}}));

@@ -35,6 +35,45 @@ const torch::Tensor* find(const NamedTensors& states, const std::string& name) {
 
 }  // namespace
 
+RandomNote::RandomNote() {
+    for (auto& [name, generator] : generators()) {
+        if (generator.device().is_cpu()) m_cpu = generator;
+        else m_devices.push_back({name, generator});
+    }
+    take();
+}
+
+void RandomNote::take() {
+    {
+        const std::lock_guard lock(m_cpu.mutex());
+        auto* cpu = at::check_generator<at::CPUGeneratorImpl>(m_cpu);
+        m_engine = cpu->engine();
+        m_next_float = cpu->next_float_normal_sample();
+        m_next_double = cpu->next_double_normal_sample();
+    }
+    for (OfDevice& device : m_devices) {
+        const std::lock_guard lock(device.generator.mutex());
+        device.seed = device.generator.current_seed();
+        device.offset = device.generator.get_offset();
+    }
+}
+
+NamedTensors RandomNote::states() const {
+    at::Generator cpu = at::detail::createCPUGenerator();
+    auto* impl = at::check_generator<at::CPUGeneratorImpl>(cpu);
+    impl->set_engine(m_engine);
+    impl->set_next_float_normal_sample(m_next_float);
+    impl->set_next_double_normal_sample(m_next_double);
+    NamedTensors states{{"cpu", state_of(cpu)}};
+    for (const OfDevice& device : m_devices) {
+        at::Generator copy = device.generator.clone();
+        copy.set_current_seed(device.seed);
+        copy.set_offset(device.offset);
+        states.emplace_back(device.name, state_of(copy));
+    }
+    return states;
+}
+
 NamedTensors random_states() {
     NamedTensors states;
     for (auto& [name, generator] : generators()) states.emplace_back(name, state_of(generator));

@@ -41,7 +41,11 @@ struct ReplayRequest {
     std::int64_t step = 0;        // the step that is looked at
     std::optional<std::int64_t> change_from;  // from this step on the change holds (half_rate); empty: from `step`
     bool watch_ops = false;       // level 3 at `step`: births and the ops around them
-    std::string watch_place;      // its largest value is read in every step on the way ("gate.mul"); empty: none
+    /// Its largest value is read in every step on the way, as a birth there names it; all empty: none.
+    std::string watch_place;      // "gate.mul"
+    std::string watch_phase;      // empty: a place of the forward pass that the model itself names
+    std::string watch_kernel;     // of a backward: what computes it
+    std::string watch_tensor;     // of the batch, a weight or a buffer that was bad from the start, or after an update
     bool previous_batch = false;  // the batch of step − 1 instead of its own
     std::optional<double> loss_scale;  // at `step` and from there on fixed (scale_1)
     std::int64_t later_steps = 0;      // further steps
@@ -60,6 +64,7 @@ struct ReplayAnswer {
     std::vector<StepValue> producer_largest;
     std::int64_t start_step = 0;
 };
+void watch_birth(ReplayRequest& request, const BirthReport& birth);
 nlohmann::json to_json(const ReplayRequest& request);
 Result<ReplayRequest> replay_request_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const ReplayAnswer& answer);

@@ -29,6 +29,13 @@ void read_variant(Fields& fields, VariantReport& variant) {
 
 }  // namespace
 
+void watch_birth(ReplayRequest& request, const BirthReport& birth) {
+    request.watch_phase = birth.producer.phase;
+    request.watch_place = birth.producer.place();
+    request.watch_kernel = birth.producer.kernel;
+    request.watch_tensor = birth.tensor;
+}
+
 json to_json(const ReplayRequest& request) {
     return {{"version", 1},
             {"run", request.run.string()},
@@ -38,6 +45,9 @@ json to_json(const ReplayRequest& request) {
             {"change_from", optional_json(request.change_from)},
             {"watch_ops", request.watch_ops},
             {"watch_place", request.watch_place},
+            {"watch_phase", request.watch_phase},
+            {"watch_kernel", request.watch_kernel},
+            {"watch_tensor", request.watch_tensor},
             {"previous_batch", request.previous_batch},
             {"loss_scale", optional_json(request.loss_scale)},
             {"later_steps", request.later_steps},
@@ -55,6 +65,9 @@ Result<ReplayRequest> replay_request_from_json(const json& value) {
     if (fields.find("change_from") != nullptr) fields.read("change_from", request.change_from.emplace());
     fields.read("watch_ops", request.watch_ops);
     fields.read("watch_place", request.watch_place);
+    fields.read("watch_phase", request.watch_phase);
+    fields.read("watch_kernel", request.watch_kernel);
+    fields.read("watch_tensor", request.watch_tensor);
     fields.read("previous_batch", request.previous_batch);
     fields.read("loss_scale", request.loss_scale);
     fields.read("later_steps", request.later_steps);

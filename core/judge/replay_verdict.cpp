@@ -91,6 +91,7 @@ std::optional<ReplayFinding> bad_leaf(const Look& look) {
 std::optional<ReplayFinding> adam_eps(const Look& look) {
     if (look.phase() != "update" || look.code() != "adam_eps") return {};
     ReplayFinding found = finding_of(look, "adam_eps", "error");
+    found.finding.count("step", look.birth()->step.value_or(look.report.step));
     found.finding.what(look.grid.control_bad() ? "all" : "half");
     if (!look.grid.control_bad() && !look.grid.control_finite()) found.confidence = "medium";
     return found;

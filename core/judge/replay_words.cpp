@@ -75,6 +75,9 @@ std::vector<std::string> evidence(const ReplayReport& report, const ReplayFindin
         TextValues values{{"step", readable_count(report.step)}, {"start", readable_count(report.start_step)}};
         facts.push_back({std::string("replay.fact.reproduced.") + to_string(*report.reproduced), values});
     }
+    if (report.birth && report.birth->step) {
+        facts.push_back({"replay.fact.born_earlier", {{"where", report.birth->place()}, {"step", readable_count(*report.birth->step)}}});
+    }
     if (report.one_bit_left_step && report.birth && !report.birth->place().empty()) {
         facts.push_back({"replay.fact.one_bit_left",
                          {{"where", report.birth->place()}, {"step", readable_count(*report.one_bit_left_step)}}});

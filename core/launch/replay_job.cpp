@@ -158,7 +158,7 @@ void ReplayJob::begin_next() {
     if (!request) return cant_try(*next, request.error());
     next->state = "running";
     save();
-    if (m_report.birth) request->watch_place = m_report.birth->producer.place();
+    if (m_report.birth) watch_birth(*request, *m_report.birth);
     // The curve of the producer's values needs the steps before, when the first replay didn't know the place.
     if (next->id == "as_was" && m_report.birth) {
         const CheckpointInfo* start = m_subject.state_at_or_before(m_report.start_step);

@@ -122,7 +122,7 @@ ReplayRequest ReplayVariants::unchanged(const fs::path& keep_state) const {
     ReplayRequest request = base(variant);
     if (const CheckpointInfo* start = m_subject->state_at_or_before(start_step())) request.state = start->path;
     request.watch_ops = true;
-    if (m_subject->incident && m_subject->incident->birth) request.watch_place = m_subject->incident->birth->producer.place();
+    if (m_subject->incident && m_subject->incident->birth) watch_birth(request, *m_subject->incident->birth);
     if (m_subject->state_at(m_subject->step) == nullptr && m_subject->step > 0) request.keep_state = keep_state;
     return request;
 }

@@ -105,6 +105,7 @@ BirthReport birth_from(Fields& fields) {
     read_ops(fields, "after", birth.after);
     fields.read("carried", birth.carried);
     read_optional(fields, "sample", birth.sample);
+    read_optional(fields, "step", birth.step);
     return birth;
 }
 
@@ -166,7 +167,8 @@ json to_json(const BirthReport& birth) {
             {"before", list_of(birth.before)},
             {"after", list_of(birth.after)},
             {"carried", birth.carried},
-            {"sample", optional_json(birth.sample)}};
+            {"sample", optional_json(birth.sample)},
+            {"step", optional_json(birth.step)}};
 }
 
 json to_json(const IncidentReport& report) {

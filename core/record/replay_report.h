@@ -52,6 +52,7 @@ struct BirthReport {
     std::vector<OpReading> after;   // the first that carried it on, at most 4
     std::int64_t carried = 0;       // non-finite tensors downstream in this step
     std::optional<std::int64_t> sample;  // of the batch, where the first bad element belongs to one
+    std::optional<std::int64_t> step;    // of the birth, where it is an earlier one than the report's: an update left bad weights
     [[nodiscard]] std::string place() const;
     bool operator==(const BirthReport&) const = default;
 };

@@ -29,9 +29,9 @@ bool is_zero_by_zero(const OptimizerCore& optimizer, const torch::Tensor& parame
 }  // namespace
 
 std::optional<BirthReport> find_birth(RunParts& parts, const TrainingPlan& plan, const Batch& batch,
-                                      const std::vector<std::string>& masks) {
+                                      const std::vector<std::string>& masks, const RandomNote& random) {
     Model& model = parts.bare_model();
-    const BuffersBack buffers(model);
+    const LookAgain again(model, random);
     BirthFinder finder;
     finder.name_tensors_of(model, masks);
     finder.name(batch.features, "features", "data");

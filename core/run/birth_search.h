@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "engine/random_states.h"
 #include "numerics/birth_finder.h"
 #include "run/run_parts.h"
 
 namespace mantissa {
 
 /// Without a loss scale, so that what it finds isn't a scale that is too large. `masks` are the buffers that held an Inf when the run
-/// began. Empty: nothing bad came up this time.
+/// began, `random` what the step's own pass with this batch began with. Empty: nothing bad came up this time.
 [[nodiscard]] std::optional<BirthReport> find_birth(RunParts& parts, const TrainingPlan& plan, const Batch& batch,
-                                                    const std::vector<std::string>& masks);
+                                                    const std::vector<std::string>& masks, const RandomNote& random);
 
 /// Of weights that an update left bad though its gradients were finite: the first of them, as a birth in the update. Empty: they are
 /// all finite.

@@ -48,12 +48,17 @@ IncidentReporter::IncidentReporter(RunParts& parts, const RunPlan& plan, RunSess
 
 IncidentReporter::Scene IncidentReporter::scene(const std::vector<Batch>& micro_batches, std::size_t index, double loss) const {
     const auto scale = m_parts.accelerator.loss_scale_state();
-    return {micro_batches[index], loss, scale ? std::optional(scale->scale) : std::nullopt,
+    return {micro_batches[index], m_random[index], loss, scale ? std::optional(scale->scale) : std::nullopt,
             micro_batches.size() > 1 ? std::optional(static_cast<std::int64_t>(index)) : std::nullopt};
 }
 
 std::optional<BirthReport> IncidentReporter::birth_in(const Scene& scene) const {
-    return find_birth(m_parts, m_plan.training, scene.batch, m_masks);
+    return find_birth(m_parts, m_plan.training, scene.batch, m_masks, scene.random);
+}
+
+void IncidentReporter::micro_batch_begins(std::size_t index) {
+    if (index >= m_random.size()) m_random.resize(index + 1);
+    m_random[index].take();
 }
 
 void IncidentReporter::nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches,
@@ -85,7 +90,7 @@ bool IncidentReporter::report_micro_batch(std::int64_t step, const Scene& scene)
         record({0, step, "data", "bad_input", "error", "", "", "features", "{}"}, scene);
         return true;
     }
-    const ForwardLook look = look_forward(m_parts, scene.batch);
+    const ForwardLook look = look_forward(m_parts, scene.batch, scene.random);
     if (report_forward(step, scene, look.meter, "error", true)) return true;
     return !is_finite(m_parts.loss(look.output, scene.batch.labels)) && report_loss_op(step, scene, look.output);
 }
@@ -159,7 +164,7 @@ void IncidentReporter::look_at_skip(const StepFacts& facts, const std::vector<Ba
         return one;
     };
     for (std::size_t i = 0; i < micro_batches.size(); ++i) {
-        if (report_forward(facts.step, scene_of(i), look_forward(m_parts, micro_batches[i]).meter, "warning", true)) return;
+        if (report_forward(facts.step, scene_of(i), look_forward(m_parts, micro_batches[i], m_random[i]).meter, "warning", true)) return;
     }
     if (!facts.loss_scale) return;  // a gradient that is bad without a scale is reported as a fault of its own
     for (std::size_t i = 0; i < micro_batches.size(); ++i) {
@@ -213,7 +218,7 @@ void IncidentReporter::report_gradient(const StepOutcome& outcome, const std::ve
 }
 
 bool IncidentReporter::report_gradient_of_logarithm(IncidentRow row, const Scene& scene) {
-    const ForwardLook look = look_forward(m_parts, scene.batch);
+    const ForwardLook look = look_forward(m_parts, scene.batch, scene.random);
     const torch::Tensor of_label = torch::softmax(look.output, 1).gather(1, scene.batch.labels.unsqueeze(1));
     // What the logarithm's backward forms: the mean's share over the probability.
     const double share = m_plan.training.loss_factor / static_cast<double>(scene.batch.labels.size(0)) /

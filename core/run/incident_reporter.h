@@ -18,6 +18,8 @@ class IncidentReporter {
   public:
     IncidentReporter(RunParts& parts, const RunPlan& plan, RunSession& session, const IncidentSources& sources);
 
+    /// Before its forward pass: where the random numbers stand, for a second look at it.
+    void micro_batch_begins(std::size_t index);
     void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss);
     /// Hidden overflows, gradients that went bad alone, a collapsed scale, poisoned weights.
     void after_step(const StepOutcome& outcome, const std::vector<Batch>& micro_batches);
@@ -35,6 +37,7 @@ class IncidentReporter {
     /// The batch that an incident is about, and what the step knew of itself.
     struct Scene {
         const Batch& batch;
+        const RandomNote& random;
         double loss = 0;
         std::optional<double> loss_scale;
         std::optional<std::int64_t> micro_batch;
@@ -58,6 +61,7 @@ class IncidentReporter {
     const RunPlan& m_plan;
     OnNonfinite m_on_nonfinite;  // as `compat` resolves it
     IncidentLog m_log;
+    std::vector<RandomNote> m_random;  // of the step's micro-batches
     std::vector<std::string> m_masks;  // buffers that held an Inf when the run began
     std::string m_last_place;
     int m_looks_left = 8, m_hidden_looks_left = 4;

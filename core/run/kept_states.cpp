@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/numbers.h"
 #include "checkpoint/checkpoint_copy.h"
-#include "engine/random_states.h"
 #include "record/checkpoint_info.h"
 #include "record/meta_keys.h"
 #include "run/run_checkpoints.h"
@@ -37,13 +36,7 @@ void KeptStates::before_step(std::int64_t step) {
     if (!m_keeps) return;
     if (m_first_step < 0) m_first_step = step;
     if ((step - m_first_step) % m_context.plan.observe.keep_states_every == 0) keep(step);
-    RunParts& parts = m_context.parts;
-    m_start.step = step;
-    m_start.loop = m_context.state;
-    m_start.window = parts.accelerator.window();
-    m_start.loss_scale = parts.accelerator.loss_scale_state();
-    m_start.loader = parts.loader.state();
-    m_start.random_states = random_states();
+    m_start.note(step, m_context.parts, m_context.state);
 }
 
 void KeptStates::keep(std::int64_t step) {
@@ -63,7 +56,6 @@ void KeptStates::keep(std::int64_t step) {
 void KeptStates::give_up(std::int64_t bytes) {
     m_keeps = false;
     m_older = m_newer = {};
-    m_start = {};
     m_reason = "two states of this run are " + readable_bytes(static_cast<std::uint64_t>(2 * bytes)) +
                ", more than observe.keep_states_mib = " + std::to_string(m_context.plan.observe.keep_states_mib) + " allows";
     log::warning(m_reason + ": a faulty step can be done again from a checkpoint or from the seed only");
@@ -83,7 +75,7 @@ std::optional<Checkpoint> KeptStates::start_of(std::int64_t step) const {
     const Accelerator& accelerator = m_context.parts.accelerator;
     const bool is_before_update = accelerator.window().attempts == step;
     const bool was_skipped = accelerator.last_step().step == step && accelerator.last_step().skipped;
-    if (m_start.step != step || !(is_before_update || was_skipped)) return std::nullopt;
+    if (m_start.step() != step || !(is_before_update || was_skipped)) return std::nullopt;
     Checkpoint state = accelerator.state();
     // A batch norm's statistics have moved on: they are back after a skip, and until then their former values lie beside.
     const bool moves_buffers = !m_context.parts.bare_model().buffers().empty();
@@ -95,25 +87,7 @@ std::optional<Checkpoint> KeptStates::start_of(std::int64_t step) const {
     NamedTensors& model = state.models.front();
     for (std::size_t i = 0; i < buffers.size(); ++i) model[model.size() - buffers.size() + i].second = buffers[i];
 
-    state.step = m_start.loop.step;
-    state.applied_steps = m_start.window.applied;
-    state.loaders = {m_start.loader};
-    state.epoch = m_start.loader.fact<std::int64_t>("epoch");
-    state.random_states = m_start.random_states;
-    LoopState loop = m_start.loop;
-    state.objects = {SavedLoop(loop).state()};
-    if (m_start.loss_scale) state.loss_scale = SavedScale{m_start.loss_scale->scale, m_start.loss_scale->growth_tracker};
-    auto& facts = state.accelerator.facts;
-    facts["micro_step"] = m_start.window.micro_step;
-    facts["window_size"] = m_start.window.size;
-    facts["attempts"] = m_start.window.attempts;
-    facts["applied"] = m_start.window.applied;
-    facts["is_due"] = m_start.window.is_due;
-    facts["was_held"] = m_start.window.was_held;
-    facts["losses"] = std::int64_t{0};
-    facts["optimizer.0.stage"] = static_cast<std::int64_t>(PreparedOptimizerState::Stage::Ready);
-    for (const char* no : {"attempt_open", "has_backward", "facts_open", "optimizer.0.found_inf", "optimizer.0.holds_used_gradients"})
-        facts[no] = false;
+    m_start.put_into(state);
     leave_out_gradients(state);
     return state;
 }

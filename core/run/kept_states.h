@@ -2,8 +2,8 @@
 // Two states in memory, so many steps apart: the older one is one to two distances back, or the start of the run. An incident writes it
 // as a checkpoint, and with it the state at the start of its own step while the weights are still those. Thread: the one that trains.
 #include "checkpoint/checkpoint_files.h"
-#include "run/loop_state.h"
 #include "run/loop_watch.h"
+#include "run/step_start.h"
 
 namespace mantissa {
 
@@ -21,15 +21,6 @@ class KeptStates : public LoopWatch {
         std::int64_t step = -1;
         Checkpoint state;
         std::int64_t bytes = 0;
-    };
-    /// What a step moves although its weights stay: small enough to be noted before every step.
-    struct StepStart {
-        std::int64_t step = -1;
-        LoopState loop;
-        WindowProgress window;
-        std::optional<LossScaleSchedule::State> loss_scale;
-        StateBundle loader;
-        NamedTensors random_states;
     };
     void keep(std::int64_t step);
     void give_up(std::int64_t bytes);

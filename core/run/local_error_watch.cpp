@@ -3,34 +3,12 @@
 #include <algorithm>
 
 #include "engine/fp32_output.h"
-#include "engine/random_states.h"
 #include "numerics/dtype_names.h"
 #include "numerics/local_error.h"
+#include "run/forward_look.h"
 
 namespace mantissa {
 namespace {
-
-/// Buffers and random states as they were, on every way out; and on demand, for a second pass from the same start.
-class StateBack {
-  public:
-    explicit StateBack(const Model& model) : m_buffers(model.buffers()), m_random(random_states()) {
-        for (const torch::Tensor& buffer : m_buffers) m_saved.push_back(buffer.clone());
-    }
-    ~StateBack() { restore(); }
-    StateBack(const StateBack&) = delete;
-    StateBack& operator=(const StateBack&) = delete;
-
-    void restore() {
-        const torch::NoGradGuard no_grad;
-        for (std::size_t i = 0; i < m_saved.size(); ++i) m_buffers[i].copy_(m_saved[i]);
-        std::vector<std::string> notices;  // this process's own states fit it
-        load_random_states(m_random, notices);
-    }
-
-  private:
-    std::vector<torch::Tensor> m_buffers, m_saved;
-    NamedTensors m_random;
-};
 
 class Collector : public OutputWatch {
   public:
@@ -56,9 +34,9 @@ bool all_finite(const std::vector<torch::Tensor>& tensors) {
 void LocalErrorWatch::before_update(std::int64_t step, const std::vector<Batch>& micro_batches) {
     const std::int64_t every = m_plan.observe.local_error_every;
     if (every == 0 || step % every != 0 || m_plan.mixed_precision == Precision::No || micro_batches.empty()) return;
-    StateBack back(m_parts.bare_model());
+    LookAgain again(m_parts.bare_model());
     const Pass mode = pass(micro_batches.front(), false);
-    back.restore();
+    again.put_back();
     record(step, pass(micro_batches.front(), true), mode);
 }
 

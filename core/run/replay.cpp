@@ -52,8 +52,9 @@ bool trains_alike(const RunPlan& plan, RunPlan other) {
 }
 
 /// The micro-batches of a step: windows begin anew with every epoch.
-std::vector<Batch> batches_of(RunParts& parts, const TrainingPlan& plan, std::int64_t step) {
-    OrderedBatches source(parts.dataset, SampleOrder(parts.split.training, plan.seed), plan.batch_size);
+std::vector<Batch> batches_of(RunParts& parts, const TrainingPlan& plan, const Replica& replica, std::int64_t step) {
+    OrderedBatches source(parts.dataset, SampleOrder(parts.split.training, replica.order_seed(plan.seed)),
+                          plan.batch_size);
     const std::int64_t size = plan.gradient_accumulation_steps;
     const std::int64_t windows = (source.batches_per_epoch() + size - 1) / size;
     source.begin(step / windows);
@@ -100,6 +101,7 @@ class Replay {
     [[nodiscard]] bool changes_at_start() const { return m_is_changed && m_change == m_answer.start_step; }
 
     const ReplayRequest& m_request;
+    Replica m_replica;  // of the control, where the run is one
     RunPlan m_original, m_changed;
     bool m_is_changed;        // the plan or the loss scale
     std::int64_t m_change;    // the first step with the change
@@ -113,11 +115,12 @@ class Replay {
 
 Replay::Replay(const ReplayRequest& request)
     : m_request(request),
+      m_replica(taken(read_replica(request.run))),
       m_original(going_on(taken(read_plan_file(RunFolder{request.run}.plan())).plan)),
       m_changed(going_on(request.plan)),
       m_is_changed(request.loss_scale || !trains_alike(m_original, m_changed)),
       m_change(std::min(request.change_from.value_or(request.step), request.step)),
-      m_watch(request.watch_place),
+      m_watch({request.watch_phase, request.watch_place, request.watch_kernel, request.watch_tensor}),
       m_comparison(taken(ReplayComparison::open(request.run))) {
     m_answer.variant = request.variant;
     m_answer.variant.mode = request.plan.mixed_precision;
@@ -151,7 +154,7 @@ ReplayAnswer Replay::run() {
     const std::int64_t began = monotonic_ns();
     choose_start();
     check_change();
-    m_run = std::make_unique<ReplayRun>(changes_at_start() ? m_changed : m_original, m_watch);
+    m_run = std::make_unique<ReplayRun>(changes_at_start() ? m_changed : m_original, m_watch, m_replica);
     if (m_start) m_run->start_from(*m_start);
     if (changes_at_start() && m_request.loss_scale) m_run->fix_loss_scale(*m_request.loss_scale);
     go_to_step();
@@ -183,7 +186,7 @@ void Replay::go_to_step() {
 void Replay::change_plan() {
     const Checkpoint state = m_run->state();
     m_run.reset();
-    m_run = std::make_unique<ReplayRun>(m_changed, m_watch);
+    m_run = std::make_unique<ReplayRun>(m_changed, m_watch, m_replica);
     m_run->start_from(state, m_original);
     if (m_request.loss_scale) m_run->fix_loss_scale(*m_request.loss_scale);
 }
@@ -215,7 +218,7 @@ void Replay::do_step() {
     if (scale) look.loss_scale = scale->scale;
     look.is_probing = !m_is_changed && record != nullptr && record->skip_kind == SkipKind::Probing;
     if (m_request.previous_batch) {
-        look.other_batch = [batches = batches_of(m_run->parts(), m_original.training, m_request.step - 1)](std::size_t i) {
+        look.other_batch = [batches = batches_of(m_run->parts(), m_original.training, m_replica, m_request.step - 1)](std::size_t i) {
             return std::optional<Batch>(batches[std::min(i, batches.size() - 1)]);
         };
     }
@@ -263,6 +266,7 @@ void Replay::look_at_earlier_update() {
     ReplayAnswer answer = Replay(earlier).run();
     if (!answer.birth) return;
     m_answer.birth = std::move(answer.birth);
+    m_answer.birth->step = *m_weights_bad_after;
     m_answer.ops = std::move(answer.ops);
     m_answer.limit = answer.limit;
     m_answer.variant.place = m_answer.birth->place();

@@ -1,23 +1,24 @@
 #include "run/replay_run.h"
 
 #include "checkpoint/checkpoint_copy.h"
+#include "run/replica_parts.h"
 #include "run/take_up.h"
 
 namespace mantissa {
 namespace {
 
-std::unique_ptr<RunParts> built(const RunPlan& plan) {
+std::unique_ptr<RunParts> built(const RunPlan& plan, const Replica& replica) {
     const Result<DeviceChoice> choice = choose_run_device(plan);
     if (!choice) throw EngineError(choice.error());
-    Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice);
+    Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice, replica);
     if (!parts) throw EngineError(parts.error());
     return std::move(*parts);
 }
 
 }  // namespace
 
-ReplayRun::ReplayRun(const RunPlan& plan, BeforeUpdate& watch)
-    : m_plan(&plan), m_parts(built(plan)), m_runner(*m_parts, plan.training, &watch) {
+ReplayRun::ReplayRun(const RunPlan& plan, BeforeUpdate& watch, const Replica& replica)
+    : m_plan(&plan), m_parts(built(plan, replica)), m_runner(*m_parts, plan.training, &watch) {
     m_loop.data_hash = m_parts->hashes.data;
     m_loop.training_split_hash = training_split_hash(*m_parts);
     m_parts->accelerator.register_for_checkpointing(std::make_shared<SavedLoop>(m_loop));

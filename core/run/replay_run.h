@@ -3,6 +3,7 @@
 // one that trains.
 #include "checkpoint/checkpoint_files.h"
 #include "record/checkpoint_info.h"
+#include "record/replica.h"
 #include "run/loop_state.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
@@ -11,8 +12,8 @@ namespace mantissa {
 
 class ReplayRun {
   public:
-    /// At step 0. `plan` must outlive it.
-    ReplayRun(const RunPlan& plan, BeforeUpdate& watch);
+    /// At step 0. `plan` must outlive it. A repetition of the control has an order, a rounding replica weights of its own.
+    ReplayRun(const RunPlan& plan, BeforeUpdate& watch, const Replica& replica = {});
 
     void start_from(const CheckpointInfo& checkpoint);
     /// A state that another ReplayRun of the plan `saved` gave.

@@ -7,20 +7,26 @@
 
 #include "numerics/birth_finder.h"
 #include "numerics/output_meter.h"
+#include "numerics/place_meter.h"
 #include "record/replay_report.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
 
 namespace mantissa {
 
+/// The one value that is read in every step on the way: what a place computes, or where `tensor` isn't empty, that tensor.
+struct WatchedValue {
+    std::string phase, place, kernel, tensor;  // as in ReplayRequest
+};
+
 class ReplayWatch : public BeforeUpdate, private OutputWatch {
   public:
-    explicit ReplayWatch(std::string place) : m_place(std::move(place)) {}
+    explicit ReplayWatch(WatchedValue value) : m_value(std::move(value)) {}
 
     /// Of the next step. What an earlier step left is forgotten.
     struct Look {
         bool outputs = false;  // all named places
-        bool ops = false;      // level 3
+        bool ops = false;      // level 3; the watched value isn't read then
         std::optional<double> loss_scale;  // by which the backward is scaled
         bool is_probing = false;           // it looks for its place: what it makes overflow is no birth
         std::function<std::optional<Batch>(std::size_t micro_batch)> other_batch;  // empty: its own
@@ -29,7 +35,7 @@ class ReplayWatch : public BeforeUpdate, private OutputWatch {
     /// After the step: takes what the ops told, and stops watching them.
     void end_step(Model& model, const StepRunner& runner);
 
-    /// Largest value of the place in this step; empty: it wasn't computed.
+    /// Largest magnitude of the watched value in this step, or NaN; empty: it wasn't computed.
     [[nodiscard]] std::optional<double> place_value() const { return m_place_value; }
     [[nodiscard]] const OutputMeter& outputs() const { return m_meter; }
     [[nodiscard]] bool are_outputs_finite() const { return m_meter.first_nonfinite() == nullptr; }
@@ -47,7 +53,15 @@ class ReplayWatch : public BeforeUpdate, private OutputWatch {
     void output(const std::string& module, const std::string& op, const std::vector<torch::Tensor>& operands,
                 const torch::Tensor& result) override;
 
-    std::string m_place;
+    [[nodiscard]] bool watches_an_output() const {
+        return m_value.tensor.empty() && !m_value.place.empty() && (m_value.phase.empty() || m_value.phase == "forward");
+    }
+    void look_for_value(Model& model);
+    void take_value(double value);
+
+    WatchedValue m_value;
+    std::optional<PlaceMeter> m_place_meter;
+    bool m_is_named = false;  // the model itself names the place
     Look m_look;
     Model* m_model = nullptr;
     std::optional<BirthFinder> m_finder;

@@ -83,6 +83,10 @@ Result<RunEnd> TrainLoop::run() {
     return finish(end.value_or(RunEnd{RunState::Finished, ""}));
 }
 
+void TrainLoop::batch_in_hand(std::int64_t /*step*/, std::size_t micro_batch, Batch& /*batch*/) {
+    m_incidents.micro_batch_begins(micro_batch);
+}
+
 void TrainLoop::nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) {
     m_incidents.nonfinite_loss(step, micro_batches, loss);
 }

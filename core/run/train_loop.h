@@ -29,6 +29,7 @@ class TrainLoop : private BeforeUpdate {
     Result<RunEnd> run();
 
   private:
+    void batch_in_hand(std::int64_t step, std::size_t micro_batch, Batch& batch) override;
     void nonfinite_loss(std::int64_t step, const std::vector<Batch>& micro_batches, double loss) override;
     void before_update(std::int64_t step, const std::vector<Batch>& micro_batches) override;
     OutputWatch* outputs(std::int64_t step) override;

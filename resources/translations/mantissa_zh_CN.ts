@@ -678,6 +678,14 @@
         <translation>%1 的导数</translation>
     </message>
     <message>
+        <source>In the update of step %1, %2</source>
+        <translation>第 %1 步参数更新中的 %2</translation>
+    </message>
+    <message>
+        <source>born at step %1</source>
+        <translation>产生于第 %1 步</translation>
+    </message>
+    <message>
         <source>In the update, %1</source>
         <translation>参数更新中的 %1</translation>
     </message>

@@ -1,5 +1,5 @@
-// mantissa-bench --json FILE: what the product's training loop costs over a loop written by hand, and what watching costs in it
-// (design §5, §7, §10).
+// What the product's training loop costs over a loop written by hand, and what watching costs in it (design §5, §7, §10):
+// mantissa-bench --help.
 //
 // Medians of 30 interleaved pairs of the training thread's CPU time per step, one thread, OMP_WAIT_POLICY=PASSIVE on both
 // sides, each mode in a process of its own. Exit code 1 when a ratio is above its limit.
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -37,6 +38,7 @@ struct Case {
     std::int64_t steps;
     double limit;
 };
+constexpr std::array<Precision, 3> all_modes{Precision::No, Precision::Fp16, Precision::Bf16};
 constexpr std::array<Case, 2> cases{{{"digits-cnn", "cnn", 60, 1.05}, {"digits-mlp", "mlp", 150, 1.10}}};
 
 int fail(const std::string& text, int code) {
@@ -126,37 +128,57 @@ json machine() {
             {"torch", TORCH_VERSION}, {"cpu_capability", at::get_cpu_capability()}, {"threads", 1}, {"wait_policy", "passive"}};
 }
 
-// What watching costs (design §7): each kind over the same run without any.
-bool add_watch_costs(json& results, int pairs) {
+// What watching costs in one mode (design §7), in time and in memory, a line for each kind.
+bool add_watch_costs(json& results, Precision mode, int pairs, const std::string& only) {
+    const std::string of_mode = std::string(to_string(mode)) + " ";
+    const json ratios = json::parse(child_output("--watch-ratios " + of_mode + std::to_string(pairs) + " " + only), nullptr, false);
+    if (!ratios.is_object()) return false;
+    bool is_measured = true;
+    const auto memory_of = [&](const std::string& kind) {
+        const std::string bytes = child_output("--watch-memory " + of_mode + kind);
+        is_measured = is_measured && !bytes.empty();
+        return std::atof(bytes.c_str());
+    };
+    std::map<std::string, double> without;
     bool is_within = true;
-    for (const Precision mode : {Precision::No, Precision::Fp16}) {
-        const double without =
-            std::atof(child_output(std::string("--watch-memory ") + to_string(mode) + " " + bench::watch_kinds.front().name).c_str());
-        const json ratios = json::parse(child_output(std::string("--watch ") + to_string(mode) + " " + std::to_string(pairs)), nullptr, false);
-        for (const bench::WatchKind& kind : bench::watch_kinds) {
-            if (!ratios.contains(kind.name)) continue;
-            json result = ratios[kind.name];
-            const std::string memory = child_output(std::string("--watch-memory ") + to_string(mode) + " " + kind.name);
-            result["memory_bytes"] = std::atof(memory.c_str()) - without;
-            const double ratio = result["ratio"].get<double>();
-            const bool is_good = kind.limit == 0 || ratio <= kind.limit;
-            is_within = is_within && is_good;
-            std::printf("watch %-12s %-5s %.4f [%.4f, %.4f] of the run without, %+.2f MiB resident%s\n", kind.name, to_string(mode), ratio,
-                        result["interval95"][0].get<double>(), result["interval95"][1].get<double>(),
-                        result["memory_bytes"].get<double>() / 1048576, is_good ? "" : "  ABOVE");
-            std::fflush(stdout);
-            results["watch-" + std::string(kind.name) + "/" + to_string(mode)] = result;
-        }
-        is_within = is_within && ratios.is_object();
+    for (const bench::WatchKind& kind : bench::watch_kinds) {
+        if (!ratios.contains(kind.name)) continue;
+        if (!without.contains(kind.over)) without[kind.over] = memory_of(kind.over);
+        json result = ratios[kind.name];
+        result["memory_bytes"] = memory_of(kind.name) - without[kind.over];
+        const double ratio = result["ratio"].get<double>();
+        const bool is_good = kind.limit == 0 || ratio <= kind.limit;
+        is_within = is_within && is_good;
+        std::printf("watch %-12s %-5s %.4f [%.4f, %.4f] of %s at %.0f us a step, %+.2f MiB resident%s\n", kind.name, to_string(mode), ratio,
+                    result["interval95"][0].get<double>(), result["interval95"][1].get<double>(),
+                    kind.level > 2 ? "a plain step" : "the run without", result["without_us"].get<double>(),
+                    result["memory_bytes"].get<double>() / 1048576,
+                    kind.limit == 0 ? "" : (", limit " + std::to_string(kind.limit).substr(0, 4) + (is_good ? "" : "  ABOVE")).c_str());
+        std::fflush(stdout);
+        results["watch-" + std::string(kind.name) + "/" + to_string(mode)] = result;
     }
-    return is_within;
+    return is_within && is_measured;
+}
+
+int write_results(const fs::path& file, const json& results) {
+    const auto written = write_file_atomically(file, json{{"machine", machine()}, {"results", results}}.dump(1) + "\n");
+    return written ? 0 : fail(describe(written.error()), 6);
+}
+
+int run_watch(Precision mode, int pairs, const std::string& only, const fs::path& file) {
+    json results = json::object();
+    const bool is_within = add_watch_costs(results, mode, pairs, only);
+    if (!file.empty()) {
+        if (const int code = write_results(file, results); code != 0) return code;
+    }
+    return is_within ? 0 : 1;
 }
 
 int run_all(const fs::path& file, int pairs) {
     json results = json::object();
     bool is_within = true;
     for (const Case& one : cases) {
-        for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
+        for (const Precision mode : all_modes) {
             const json result = json::parse(
                 child_output(std::string("--mode ") + one.name + " " + to_string(mode) + " " + std::to_string(pairs)), nullptr, false);
             if (!result.is_object()) return fail(std::string(one.name) + " in " + to_string(mode) + " gave no result", 1);
@@ -169,32 +191,58 @@ int run_all(const fs::path& file, int pairs) {
             results[std::string(one.name) + "/" + to_string(mode)] = result;
         }
     }
-    is_within = add_watch_costs(results, pairs) && is_within;
-    const auto written = write_file_atomically(file, json{{"machine", machine()}, {"results", results}}.dump(1) + "\n");
-    if (!written) return fail(describe(written.error()), 6);
+    for (const Precision mode : all_modes) is_within = add_watch_costs(results, mode, pairs, "") && is_within;
+    if (const int code = write_results(file, results); code != 0) return code;
     return is_within ? 0 : 1;
 }
 
 }  // namespace
 
+constexpr const char* usage =
+    "usage: mantissa-bench --json FILE [--pairs N]            the loop's and all watches' costs in all modes (30 pairs)\n"
+    "       mantissa-bench --watch MODE [N [KIND]] [--json FILE]\n"
+    "                                                         what watching costs in no, fp16 or bf16, in time and memory;\n"
+    "                                                         kinds: %s\n"
+    "       mantissa-bench --flood STEPS                      a run whose every value is NaN\n"
+    "       mantissa-bench --mode CASE MODE N | --watch-ratios MODE N [KIND] | --watch-memory MODE KIND\n"
+    "                                                         one measurement of the above, as JSON or in bytes\n";
+
 int main(int count, char** values) {
-    const std::vector<std::string> arguments(values + 1, values + count);
-    if (arguments.size() == 4 && arguments[0] == "--mode") {
+    std::vector<std::string> arguments(values + 1, values + count);
+    if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) {
+        std::printf(usage, bench::watch_kind_names().c_str());
+        return 0;
+    }
+    const auto taken = [&](const std::string& option) -> std::string {
+        const auto found = std::find(arguments.begin(), arguments.end(), option);
+        if (found == arguments.end() || found + 1 == arguments.end()) return "";
+        const std::string value = *(found + 1);
+        arguments.erase(found, found + 2);
+        return value;
+    };
+    const fs::path file = taken("--json");
+    const std::string told_pairs = taken("--pairs");
+    const std::string what = arguments.empty() ? "" : arguments[0];
+    const auto argument = [&](std::size_t i) { return i < arguments.size() ? arguments[i] : std::string(); };
+    const auto number = [](const std::string& text, int otherwise) { return text.empty() ? otherwise : std::atoi(text.c_str()); };
+    const int pairs = number(told_pairs.empty() && what.starts_with("--watch") ? argument(2) : told_pairs, 30);
+    if (pairs < 1) return fail("the number of pairs must be a whole number from 1 up", 2);
+    if (what.empty() && !file.empty()) return run_all(file, pairs);
+    if (what == "--flood" && arguments.size() == 2) return bench::run_flood(std::max(1, number(argument(1), 0)));
+    if (what == "--mode" && arguments.size() == 4) {
         const auto* const one = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == arguments[1]; });
-        const auto mode = parse_precision(arguments[2]);
-        if (one != cases.end() && mode) return run_mode(*one, *mode, std::max(1, std::atoi(arguments[3].c_str())));
+        const auto of_case = parse_precision(arguments[2]);
+        if (one != cases.end() && of_case) return run_mode(*one, *of_case, std::max(1, number(arguments[3], 1)));
     }
-    if (arguments.size() == 3 && arguments[0].starts_with("--watch")) {
-        const auto mode = parse_precision(arguments[1]);
-        if (mode && arguments[0] == "--watch") return bench::run_watch_costs(*mode, std::max(1, std::atoi(arguments[2].c_str())));
-        if (mode && arguments[0] == "--watch-memory") return bench::run_watch_memory(*mode, arguments[2]);
-    }
-    if (arguments.size() == 2 && arguments[0] == "--flood") return bench::run_flood(std::max(1, std::atoi(arguments[1].c_str())));
-    const bool has_pairs = arguments.size() == 4 && arguments[2] == "--pairs";
-    if ((arguments.size() != 2 && !has_pairs) || arguments[0] != "--json") {
-        return fail("usage: mantissa-bench --json FILE [--pairs N], or --flood STEPS (a run of NaN)", 2);
-    }
-    const int pairs = has_pairs ? std::atoi(arguments[3].c_str()) : 30;
-    if (pairs < 1) return fail("--pairs is '" + arguments[3] + "'; use a whole number from 1 up", 2);
-    return run_all(arguments[1], pairs);
+    const auto told_mode = parse_precision(argument(1));
+    const Precision mode = told_mode.value_or(Precision::No);
+    const bool has_mode = told_mode.has_value();
+    const std::string name = argument(what == "--watch-memory" ? 2 : 3);
+    const bench::WatchKind* kind = bench::find_watch_kind(name);
+    const bool has_cost = name.empty() || (kind != nullptr && *kind->over != '\0');
+    if (has_mode && what == "--watch" && has_cost) return run_watch(mode, pairs, name, file);
+    if (has_mode && what == "--watch-ratios" && has_cost) return bench::run_watch_ratios(mode, pairs, name);
+    if (has_mode && what == "--watch-memory" && kind != nullptr) return bench::run_watch_memory(mode, *kind);
+    std::fprintf(stderr, usage, bench::watch_kind_names().c_str());
+    return 2;
 }

@@ -44,6 +44,9 @@ QString producerText(const BirthReport& birth) {
     if (birth.producer.phase == "backward") {
         return Words::tr("The derivative of %1").arg(place);
     }
+    if (birth.step) {
+        return Words::tr("In the update of step %1, %2").arg(*birth.step).arg(place);
+    }
     return birth.producer.phase == "update" ? Words::tr("In the update, %1").arg(place) : place;
 }
 

@@ -42,6 +42,7 @@ GrownValues grownValues(const ReplaySnapshot& snapshot, std::int64_t step) {
     if (birth == nullptr) {
         return values;
     }
+    values.birthStep = birth->step.value_or(step);
     values.birth = badText(birth->producer.result);
     values.tensor = QString::fromStdString(birth->place());
     values.limit = limitOf(snapshot);
@@ -54,7 +55,7 @@ GrownValues grownValues(const ReplaySnapshot& snapshot, std::int64_t step) {
             values.largest = watched->largest;
         }
     }
-    std::erase_if(values.largest, [](const StepValue& one) { return !std::isfinite(one.value); });
+    std::erase_if(values.largest, [&values](const StepValue& one) { return !std::isfinite(one.value) || one.step > values.birthStep; });
     if (!values.oneBitLeftStep && values.limit > 0) {
         const auto near = std::find_if(values.largest.begin(), values.largest.end(), [&](const StepValue& one) { return one.value > values.limit / 2; });
         values.oneBitLeftStep = near == values.largest.end() ? std::nullopt : std::optional(near->step);

@@ -232,6 +232,9 @@ ReplayView replayView(const ReplaySnapshot& snapshot, std::int64_t step, bool is
     QStringList place{QLatin1String(to_string(view.mode)), Words::tr("step %1").arg(step)};
     if (const BirthReport* birth = birthOf(snapshot); birth != nullptr && !birth->producer.phase.empty()) {
         place << phaseText(birth->producer.phase);
+        if (birth->step) {
+            place << Words::tr("born at step %1").arg(*birth->step);
+        }
     }
     view.place = place.join(QStringLiteral(" · "));
     view.control = controlText(snapshot, view.mode);

@@ -41,6 +41,15 @@ TEST(ReplayJson, ARequestComesBackAsItWas) {
     EXPECT_EQ(back->keep_state, request.keep_state);
     EXPECT_EQ(back->variant, request.variant);
 
+    BirthReport birth;
+    birth.tensor = "hidden.weight";
+    birth.producer = {3, "update", "hidden", "adamw", "addcdiv", {}, {}, {}, true};
+    watch_birth(request, birth);
+    const auto watched = replay_request_from_json(nlohmann::json::parse(to_json(request).dump()));
+    ASSERT_TRUE(watched) << watched.error().message;
+    EXPECT_EQ(watched->watch_phase + " " + watched->watch_place + " " + watched->watch_kernel + " " + watched->watch_tensor,
+              "update hidden.adamw addcdiv hidden.weight");
+
     const auto plain = replay_request_from_json(to_json(ReplayRequest{}));
     ASSERT_TRUE(plain) << plain.error().message;
     EXPECT_FALSE(plain->change_from);
@@ -80,6 +89,7 @@ TEST(ReplayJson, AnAnswerComesBackAsItWas) {
     operand.largest = 261;
     birth.producer.operands = {operand};
     birth.producer.result.pos_inf = 3;
+    birth.step = 93;
     answer.birth = birth;
     answer.ops = {birth.producer};
     answer.limit = 65504;

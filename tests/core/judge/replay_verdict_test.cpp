@@ -85,8 +85,10 @@ TEST(ReplayVerdict, ACureCountsOnlyWhenItHeld) {
     EXPECT_EQ(none.best, "");
     EXPECT_EQ(none.finding.code, "activation_overflow");
     EXPECT_EQ(none.confidence, "medium");
+    report.birth->step = 7;
     ASSERT_TRUE(give_verdict(report, {}, "en").ok());
     EXPECT_THAT(report.verdict->evidence, Contains("in bf16: finite here, bad again 3 steps later"));
+    EXPECT_THAT(report.verdict->evidence, Contains("the weights went bad in the update of step 7: gate.mul"));
 }
 
 TEST(ReplayVerdict, NotReproducedMeansOpenWithTheNextExperiment) {
@@ -248,6 +250,9 @@ TEST(ReplayVerdict, AdamAndTheLossInHalf) {
     report.birth->producer.phase = "update";
     EXPECT_EQ(found_in(report).finding.code, "adam_eps");
     EXPECT_EQ(found_in(report).finding.values.at("what"), "half");
+    EXPECT_EQ(found_in(report).finding.values.at("step"), std::to_string(report.step));
+    report.birth->step = 7;
+    EXPECT_EQ(found_in(report).finding.values.at("step"), "7");
     variant(report, "no") = bad_variant("no");
     EXPECT_EQ(found_in(report).finding.values.at("what"), "all");
     report = gated_replay();

@@ -7,6 +7,7 @@
 #include "replay_fixture.h"
 #include "run/kept_states.h"
 #include "run/replay_run.h"
+#include "run/step_start.h"
 
 namespace mantissa {
 namespace {
@@ -110,6 +111,55 @@ class KeptStatesTest : public Replaying {
     RunFolder m_folder;
     KeptStateFiles m_files;
 };
+
+void expect_same_tensors(const NamedTensors& is, const NamedTensors& was, std::int64_t step) {
+    ASSERT_EQ(is.size(), was.size()) << step;
+    for (std::size_t i = 0; i < is.size(); ++i) {
+        EXPECT_EQ(is[i].first, was[i].first);
+        EXPECT_TRUE(is[i].second.equal(was[i].second)) << is[i].first << ", step " << step;
+    }
+}
+
+// Noted in numbers before every step; read whole, at the same moment, it says the same. Seven epochs in another order each, whose last
+// window is short; skips; numbers drawn in pairs, of which one waits.
+TEST_F(KeptStatesTest, TheNotedStartOfAStepIsWhatTheWholeStateTold) {
+    const RunPlan plan = noisy_plan(Precision::Fp16);
+    const auto parts = build_run(plan, *choose_run_device(plan));
+    LoopState loop;
+    loop.data_hash = "data";
+    (*parts)->accelerator.register_for_checkpointing(std::make_shared<SavedLoop>(loop));
+    Noise noise;
+    StepRunner runner(**parts, plan.training, &noise);
+    StepStart start;
+    std::int64_t skips = 0, epochs = 0;
+    for (; loop.step < 14; ++loop.step) {
+        static_cast<void>(torch::randn({3}));
+        static_cast<void>(torch::randn({1}, at::kDouble));
+        start.note(loop.step, **parts, loop);
+        EXPECT_EQ(start.step(), loop.step);
+        const Checkpoint was = (*parts)->accelerator.state();
+        const StepOutcome outcome = runner.run();
+        Checkpoint is = (*parts)->accelerator.state();
+        start.put_into(is);
+        EXPECT_EQ(is.step, was.step);
+        EXPECT_EQ(is.applied_steps, was.applied_steps);
+        EXPECT_EQ(is.epoch, was.epoch);
+        EXPECT_EQ(is.loss_scale->scale, was.loss_scale->scale);
+        EXPECT_EQ(is.loss_scale->growth_tracker, was.loss_scale->growth_tracker);
+        EXPECT_EQ(is.loaders.at(0).facts, was.loaders.at(0).facts) << loop.step;
+        EXPECT_EQ(is.objects.at(0).facts, was.objects.at(0).facts) << loop.step;
+        expect_same_tensors(is.random_states, was.random_states, loop.step);
+        for (const char* name : {"micro_step", "window_size", "attempts", "applied", "attempt_open", "is_due", "was_held", "facts_open",
+                                 "end_of_data", "losses", "optimizer.0.stage"})
+            EXPECT_EQ(is.accelerator.facts.at(name), was.accelerator.facts.at(name)) << name << ", step " << loop.step;
+        loop.applied += outcome.facts.skipped ? 0 : 1;
+        loop.skips.record({outcome.facts.skipped, outcome.facts.nonfinite_loss, outcome.facts.loss_scale_after});
+        skips += outcome.facts.skipped ? 1 : 0;
+        epochs = outcome.epoch;
+    }
+    EXPECT_GT(skips, 1);
+    EXPECT_GE(epochs, 6);
+}
 
 TEST_F(KeptStatesTest, BeforeAnUpdateTheStartOfTheStepAndAnOlderState) {
     const RunPlan plan = noisy_plan(Precision::No);

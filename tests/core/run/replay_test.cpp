@@ -1,5 +1,8 @@
 // A replay repeats the run to the bit, names the birth, and each change of one thing has the outcome that it must have.
+#include <set>
+
 #include "record/checkpoint_info.h"
+#include "record/replica.h"
 #include "replay_fixture.h"
 
 namespace mantissa {
@@ -93,6 +96,30 @@ TEST_F(Replaying, GatedOverflowIsRepeatedToTheBitAndItsBirthNamed) {
     EXPECT_EQ(half_rate.variant.from_step, step - 5);
 }
 
+// A repetition of the control visits other samples, a rounding replica begins with other weights. With a rate of 0 the weights stay, so the
+// loss with the batch of the step before is what that step had.
+TEST_F(Replaying, AReplicaIsRepeatedInItsOwnOrderFromItsOwnWeights) {
+    RunPlan plan = preset("digits-mlp", Precision::No, 8);
+    plan.training.optimizer.learning_rate = 0;
+    std::set<double> first_losses;
+    for (const Replica& replica : {Replica{}, Replica{ReplicaRole::Repetition, 1}, Replica{ReplicaRole::Rounding, 2}}) {
+        m_prepare = [&](const RunFolder& folder) {
+            EXPECT_TRUE(write_plan_file(folder.plan(), {plan, {}, {}}).ok());
+            EXPECT_TRUE(!replica.is_replica() || write_replica(folder.path, replica).ok());
+        };
+        const Trained run = train(plan);
+        ASSERT_EQ(run.rows.steps.size(), 8u);
+        first_losses.insert(run.rows.steps[0].loss);
+        ReplayRequest request = request_of(run.folder.path, plan, 6, "as_was");
+        const ReplayAnswer as_was = replayed(request);
+        EXPECT_EQ(as_was.reproduced, Reproduced::Bits) << replica.label() << ": " << as_was.reproduced_reason;
+        EXPECT_EQ(as_was.variant.loss, run.rows.steps[6].loss) << replica.label();
+        request.previous_batch = true;
+        EXPECT_EQ(replayed(request).variant.loss, run.rows.steps[5].loss) << replica.label();
+    }
+    EXPECT_EQ(first_losses.size(), 3u);
+}
+
 TEST_F(Replaying, AnotherModeBeginsAtAStateOfTheStep) {
     const RunPlan plan = preset("gated-overflow", Precision::Fp16);
     ASSERT_TRUE(elsewhere([&] {
@@ -165,6 +192,59 @@ TEST_F(Replaying, AFaultOfAnUpdateIsFoundInTheStepThatMadeIt) {
     ASSERT_TRUE(answer.birth.has_value());
     EXPECT_EQ(answer.birth->producer.phase, "update") << answer.birth->place();
     EXPECT_EQ(answer.birth->code, "adam_eps");
+    EXPECT_EQ(answer.birth->step, 0) << "that of the update, not of the loss that shows it";
+    request.step = 0;
+    const ReplayAnswer itself = replayed(request);
+    ASSERT_TRUE(itself.birth.has_value());
+    EXPECT_EQ(itself.birth->code, "adam_eps");
+    EXPECT_FALSE(itself.birth->step.has_value());
+}
+
+// Between the layers that name their outputs, in the loss, in a derivative, in the batch and in the weights: each step has its value.
+TEST_F(Replaying, TheValueOfAnyPlaceIsFollowedOnTheWay) {
+    RunPlan plan = preset("digits-mlp", Precision::No, 7);
+    plan.training.loss = "naive_nll";
+    plan.training.gradient_accumulation_steps = 2;
+    const Trained run = train_planned(plan);
+    const auto followed = [&](const BirthReport& birth) {
+        ReplayRequest request = request_of(run.folder.path, plan, 6, "as_was");
+        watch_birth(request, birth);
+        const ReplayAnswer answer = replayed(request);
+        EXPECT_EQ(answer.reproduced, Reproduced::Bits) << answer.reproduced_reason;
+        return answer.producer_largest;
+    };
+    BirthReport birth;
+    const auto of_op = [&](const char* phase, const char* module, const char* op, const char* kernel) {
+        birth.producer.phase = phase;
+        birth.producer.module = module;
+        birth.producer.op = op;
+        birth.producer.kernel = kernel;
+        return followed(birth);
+    };
+    const auto logs = of_op("loss", "loss", "log", "log"), derivatives = of_op("backward", "loss", "log", "div");
+    const auto first = of_op("forward", "hidden", "linear", "linear");
+    birth = {};
+    birth.tensor = "features";
+    birth.producer.phase = "data";
+    const auto batches = followed(birth);
+    birth.tensor = "hidden.weight";
+    birth.producer.phase = "parameter";
+    const auto before = followed(birth);
+    birth.producer.phase = "update";
+    const auto after = followed(birth);
+    for (const auto* values : {&logs, &derivatives, &first, &batches, &before, &after}) ASSERT_EQ(values->size(), 6u);
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(logs[i].step, static_cast<std::int64_t>(i));
+        // The smallest probability of any class: below the loss, which is the mean of one a sample.
+        EXPECT_GT(logs[i].value, run.rows.steps[i].loss);
+        EXPECT_LT(logs[i].value, 30);
+        // One over a probability, divided by samples and micro-batches.
+        EXPECT_GT(derivatives[i].value, 1.0 / 64);
+        EXPECT_EQ(batches[i].value, batches[0].value);
+        EXPECT_GT(first[i].value, 0);
+        EXPECT_TRUE(i == 0 || before[i].value == after[i - 1].value) << i;
+        EXPECT_NE(before[i].value, after[i].value);
+    }
 }
 
 TEST_F(Replaying, ARunThatWentOnFromACheckpointBeginsThere) {
@@ -179,6 +259,59 @@ TEST_F(Replaying, ARunThatWentOnFromACheckpointBeginsThere) {
     EXPECT_EQ(answer.reproduced, Reproduced::Bits) << answer.reproduced_reason;
     ReplayRequest before = request_of(second.folder.path, plan, 8, "as_was");
     EXPECT_EQ(refused_replay(before).code, ErrorCode::BadPlan);
+}
+
+// Scope thread: the window's process trains on threads that come and go. Two runs after one another, each on its own: watched, switched
+// while it goes, stopped by its bad step, which is looked at on that thread and done again on a third.
+TEST_F(Replaying, ARunOnAThreadOfItsOwnIsWatchedSwitchedAndReplayed) {
+    RunPlan plan = preset("gated-overflow", Precision::Fp16);
+    plan.on_nonfinite = OnNonfinite::Stop;
+    plan.observe.level = 0;
+    m_trained_plan = plan;
+    class Switch : public StepGate {
+      public:
+        explicit Switch(RunControl& control) : m_control(control) {}
+        void wait_for_turn(std::int64_t next_step, const RunControl&) override {
+            if (next_step == 10) m_control.post(ControlCommand::Watch2);
+            if (next_step == 14) m_control.post(ControlCommand::Watch0);
+        }
+        void run_ended() override {}
+
+      private:
+        RunControl& m_control;
+    };
+    std::vector<Trained> runs;
+    for (int i = 0; i < 2; ++i) {
+        std::jthread([&] {
+            RunControl control;
+            Switch gate(control);
+            runs.push_back(train(plan, control, &gate));
+        }).join();
+    }
+    ASSERT_EQ(runs[0].rows.steps.size(), runs[1].rows.steps.size());
+    for (std::size_t i = 0; i + 1 < runs[0].rows.steps.size(); ++i) EXPECT_EQ(runs[0].rows.steps[i].loss, runs[1].rows.steps[i].loss) << i;
+    for (const Trained& run : runs) {
+        ASSERT_EQ(run.end.state, RunState::StoppedNonfinite);
+        std::set<std::int64_t> watched;
+        for (const TensorStatRow& row : run.rows.tensor_stats) watched.insert(row.step);
+        EXPECT_EQ(watched, (std::set<std::int64_t>{10, 11, 12, 13}));
+        const std::int64_t step = run.nonfinite_steps().front();
+        const auto incident = read_incident(incident_folder(run.folder.path, step));
+        ASSERT_TRUE(incident.ok()) << describe(incident.error());
+        ASSERT_TRUE(incident->birth.has_value());
+        EXPECT_EQ(incident->birth->place(), "gate.mul");
+        ASSERT_EQ(incident->states.size(), 2u) << incident->no_states;
+        ReplayRequest request = request_of(run.folder.path, plan, step, "as_was");
+        request.state = incident_folder(run.folder.path, step) / incident->states.back();
+        request.watch_ops = true;
+        std::jthread([&] {
+            const ReplayAnswer answer = replayed(request);
+            EXPECT_EQ(answer.reproduced, Reproduced::Bits) << answer.reproduced_reason;
+            EXPECT_EQ(answer.start_step, step);
+            ASSERT_TRUE(answer.birth.has_value());
+            EXPECT_EQ(answer.birth->place(), "gate.mul");
+        }).join();
+    }
 }
 
 TEST_F(Replaying, ARecordOfAnotherCourseIsToldApart) {

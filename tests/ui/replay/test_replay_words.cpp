@@ -3,6 +3,7 @@
 
 #include "tests/ui/fixture_replay.h"
 #include "ui/replay/birth_words.h"
+#include "ui/replay/grown_values.h"
 #include "ui/replay/replay_view.h"
 #include "ui/replay/variant_words.h"
 
@@ -70,6 +71,23 @@ class ReplayWordsTest : public QObject {
         birth.producer.result.nan = 3;
         birth.producer.result.positive = 2045;
         QCOMPARE(birthSentence(birth, 0), QStringLiteral("The batch brought NaN: 3 of 2,048 values of features, the first in sample 11"));
+    }
+
+    void anUpdateOfAnEarlierStepIsNamedWithIt() {
+        BirthReport birth;
+        birth.producer.phase = "update";
+        birth.producer.module = "hidden";
+        birth.producer.op = "addcdiv";
+        birth.producer.result.nan = 3;
+        QCOMPARE(birthSentence(birth, 0), QStringLiteral("In the update, hidden.addcdiv made NaN"));
+        birth.step = 7;
+        QCOMPARE(birthSentence(birth, 0), QStringLiteral("In the update of step 7, hidden.addcdiv made NaN"));
+        ReplaySnapshot snapshot;
+        snapshot.replay = fixture::gateReplay("/runs/one");
+        snapshot.replay->birth->step = 7;
+        const GrownValues values = grownValues(snapshot, 65);
+        QCOMPARE(values.birthStep, std::int64_t{7});
+        QCOMPARE(values.largest.back().step, std::int64_t{7});
     }
 
     void everyVerdictOfACellHasAWord() {
