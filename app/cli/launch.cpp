@@ -1,4 +1,4 @@
-// `mantissa launch`: Accelerate's launcher for one process. A plan or preset is trained as `train` does it; any other target is a
+// `mantissa launch`: Accelerate's launcher. A plan or preset is trained as `train` does it; any other target is a
 // program, which finds its settings in ACCELERATE_* as under `accelerate launch`.
 #include <unistd.h>
 
@@ -130,6 +130,10 @@ int launch(const LaunchFlags& flags, const CLI::App& verb) {
     }
     const auto plan = settings_of(flags);
     if (!plan) return fail(plan.error());
+    if (plan->plan.launch.processes > 1)
+        return fail({ErrorCode::NotBuilt,
+                     "launch.processes is " + std::to_string(plan->plan.launch.processes) + " for a program of your own: not built yet",
+                     "use 1, or start the program by torchrun or mpirun; plans and presets train in several processes"});
     if (!flags.quiet) say_settings(*plan);
     hand_over_environment(*plan, flags, *gpus);
     return start_program(command);

@@ -16,7 +16,7 @@ struct TakenFlag {
 // What one process on this machine has a use for.
 constexpr TakenFlag taken[] = {
     {"mixed_precision", "mixed_precision", "no, fp16, bf16 or fp8, any case"},
-    {"num_processes", "launch.processes", "processes that train together (1; more is not built yet)"},
+    {"num_processes", "launch.processes", "processes that train together"},
     {"gradient_accumulation_steps", "training.gradient_accumulation_steps", "micro-batches of a step"},
     {"num_cpu_threads_per_process", "launch.threads", "threads of the process"},
 };

@@ -124,7 +124,7 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
              "no, fp16, bf16 or fp8, any case");
     add_flag(verb, "--device", "device", "auto (default), cpu, cuda, cuda:N");
     verb.add_flag("--cpu", m_cpu, "the same as --device cpu")->group("Plan");
-    add_flag(verb, "--scope", "launch.scope", "process (default), thread; ranks and join are not built yet");
+    add_flag(verb, "--scope", "launch.scope", "process (default), ranks (several processes train together), thread");
     add_flag(verb, "--max-steps,--max_steps", "training.max_steps",
              "attempts of the optimizer, skipped ones too");
     add_flag(verb, "--epochs", "training.epochs", "passes over the training data");
@@ -139,7 +139,7 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
                   "train in a mode that the device only emulates")
         ->group("Plan");
     add_flag(verb, "--num_processes,--num-processes", "launch.processes",
-             "processes that train together (1; more is not built yet)");
+             "processes that train together on this machine (1); 2 or more is --scope ranks");
     add_flag(verb, "--num_cpu_threads_per_process,--threads", "launch.threads",
              "threads of a worker, equal in all modes");
     verb.add_option("--model", m_model, "a model of `mantissa models`, or a model file")->group("Plan");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/process_group.h"
+
 namespace mantissa {
 
 OrderedBatches::OrderedBatches(const Dataset& dataset, SampleOrder order, std::int64_t batch_size)
@@ -16,20 +18,32 @@ void OrderedBatches::begin(std::int64_t epoch) {
 }
 
 std::optional<Batch> OrderedBatches::next() {
-    if (m_position >= m_order.samples()) return std::nullopt;
-    const std::int64_t end = std::min(m_position + m_batch_size, m_order.samples());
-    const torch::Tensor indices = m_epoch_order.slice(0, m_position, end);
-    m_position = end;
+    const std::int64_t samples = m_order.samples();
+    if (m_position >= samples) return std::nullopt;
+    const std::int64_t begin = m_position + m_rank * m_batch_size, end = begin + m_batch_size;
+    const torch::Tensor indices = m_ranks == 1 || end <= samples
+                                      ? m_epoch_order.slice(0, begin, std::min(end, samples))
+                                      : m_epoch_order.index_select(0, torch::arange(begin, end, at::kLong).remainder(samples));
+    m_position = std::min(m_position + m_ranks * m_batch_size, samples);
     return Batch{m_features.index_select(0, indices), m_labels.index_select(0, indices)};
 }
 
 void OrderedBatches::skip(std::int64_t batches) {
-    const std::int64_t left = batches_per_epoch() - (m_position + m_batch_size - 1) / m_batch_size;
-    m_position += std::min(batches, left) * m_batch_size;
+    const std::int64_t round = m_ranks * m_batch_size;
+    const std::int64_t left = batches_per_epoch() - (m_position + round - 1) / round;
+    m_position += std::min(batches, left) * round;
 }
 
 std::int64_t OrderedBatches::batches_per_epoch() const {
-    return (m_order.samples() + m_batch_size - 1) / m_batch_size;
+    const std::int64_t round = m_ranks * m_batch_size;
+    return (m_order.samples() + round - 1) / round;
+}
+
+void OrderedBatches::divide(const Division& division) {
+    if (!division.processes || division.processes->size() == 1) return;
+    if (division.split_batches || !division.even_batches) return BatchSource::divide(division);
+    m_rank = division.processes->rank();
+    m_ranks = division.processes->size();
 }
 
 }  // namespace mantissa

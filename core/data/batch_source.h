@@ -19,7 +19,10 @@ class OrderedBatches : public BatchSource {
     void skip(std::int64_t batches) override;
     [[nodiscard]] std::optional<std::int64_t> samples() const override { return m_order.samples(); }
     [[nodiscard]] std::optional<std::int64_t> batches() const override { return batches_per_epoch(); }
-    [[nodiscard]] std::optional<std::int64_t> total_batch_size() const override { return m_batch_size; }
+    [[nodiscard]] std::optional<std::int64_t> total_batch_size() const override { return m_ranks * m_batch_size; }
+    /// Round k of n processes is the order's next n batches, one for each. What the last round lacks comes from the start of the
+    /// order, as in Accelerate's even_batches; nothing else is offered.
+    void divide(const Division& division) override;
 
     [[nodiscard]] std::int64_t batches_per_epoch() const;
 
@@ -27,8 +30,9 @@ class OrderedBatches : public BatchSource {
     torch::Tensor m_features, m_labels;
     SampleOrder m_order;
     std::int64_t m_batch_size;
+    std::int64_t m_rank = 0, m_ranks = 1;
     torch::Tensor m_epoch_order;
-    std::int64_t m_position = 0;
+    std::int64_t m_position = 0;  // in the order, of the round that comes next
 };
 
 }  // namespace mantissa

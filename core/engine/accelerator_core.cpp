@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/gradient_sync.h"
 #include "engine/misuse.h"
 #include "engine/precision_choice.h"
 #include "engine/probability_losses.h"
@@ -63,6 +64,14 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
     if (!options.fp32_islands.empty()) {
         islands = std::make_unique<Fp32Islands>(options.fp32_islands);
     }
+    // A mode of its own on one process would go unnoticed: the gradients would be averaged all the same.
+    if (options.processes && options.processes->size() > 1) {
+        refuse_differences(*options.processes,
+                           std::string("mixed_precision ") + to_string(chosen.precision) + "\ngradient_accumulation_steps " +
+                               std::to_string(accumulation_steps) + "\n",
+                           "the processes of one run were set up differently", "give every process the same settings");
+    }
+    prepared.processes = options.processes;
     fix_process_precision(chosen.precision);
     precision = chosen.precision;
     precision_source = chosen.source;
@@ -119,7 +128,16 @@ void AcceleratorCore::backward(const torch::Tensor& loss, double loss_factor) {
     if (scaler) {
         root = scaler->root_of(root);
     }
+    // Every model: a backward may reach one whose forward was long ago, and without this its gradients would stay each process's own.
+    const auto& models = prepared.models();
+    const auto each_sync = [&](const auto& call) {
+        for (const auto& model : models) {
+            if (sync_gradients && model->gradients) call(*model->gradients);
+        }
+    };
+    each_sync([&](GradientSync& one) { one.before_backward(root); });
     misuse::walk_back(root);
+    each_sync([](GradientSync& one) { one.after_backward(); });
 }
 
 void AcceleratorCore::make_addable() {
@@ -170,6 +188,7 @@ void AcceleratorCore::check_argument(const torch::Tensor& argument, int position
 
 void AcceleratorCore::before_forward(PreparedModelState& model) {
     misuse::refuse_moved_model(model);
+    send_buffers(model);
     // A refused step goes back as a skipped one does: what was evaluated or saved after a stop is from before it.
     const bool may_skip = scaler || options.on_nonfinite != OnNonfinite::Mark;
     if (model.buffers.empty() || !model.is_trained || !may_skip || options.batch_norm_on_skip == BatchNormOnSkip::Keep ||
@@ -185,6 +204,13 @@ void AcceleratorCore::before_forward(PreparedModelState& model) {
         save(model.buffers, model.saved);
     }
     model.is_saved = true;
+}
+
+// As upstream's engine: the main process's statistics hold, and go over before the forward pass that follows one with a sync.
+void AcceleratorCore::send_buffers(PreparedModelState& model) const {
+    if (!model.gradients || model.buffers.empty()) return;
+    if (model.buffers_are_apart) broadcast_together(*options.processes, model.buffers, 0);
+    model.buffers_are_apart = sync_gradients && model.module->is_training() && torch::GradMode::is_enabled();
 }
 
 bool AcceleratorCore::any_skipped() const {

@@ -86,6 +86,7 @@ class AcceleratorCore {
 
   private:
     [[nodiscard]] std::vector<FactPlace> progress_places();
+    void send_buffers(PreparedModelState& model) const;
     void finish_attempt();
     bool finish_if_stepped();
     void abandon_attempt();

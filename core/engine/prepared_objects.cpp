@@ -1,9 +1,11 @@
 #include "engine/prepared_objects.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 
 #include "engine/engine_error.h"
+#include "engine/gradient_sync.h"
 #include "engine/misuse.h"
 
 namespace mantissa {
@@ -58,6 +60,13 @@ std::shared_ptr<PreparedModelState> PreparedObjects::add(std::shared_ptr<torch::
     const auto& found = state->parameters.empty() ? state->buffers : state->parameters;
     state->device = use.moves || found.empty() ? use.device : found.front().device();
     state->is_trained = use.is_trained;
+    if (processes && processes->size() > 1) {
+        make_equal(*processes, *module);
+        std::vector<torch::Tensor> trained;
+        std::copy_if(state->parameters.begin(), state->parameters.end(), std::back_inserter(trained),
+                     [](const torch::Tensor& one) { return one.requires_grad(); });
+        if (use.is_trained && !trained.empty()) state->gradients = processes->average_gradients(trained);
+    }
     state->module = std::move(module);
     m_models.push_back(state);
     return state;

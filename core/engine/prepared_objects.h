@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/optimizer.h"
+#include "engine/process_group.h"
 #include "engine/scheduler.h"
 
 namespace mantissa {
@@ -19,6 +20,8 @@ struct PreparedModelState {
     bool is_saved = false;
     bool is_trained = true;           // false: prepared for evaluation
     torch::Device device = torch::kCPU;  // where prepare() put it, or found it
+    std::unique_ptr<GradientSync> gradients;  // empty: this process trains alone
+    bool buffers_are_apart = false;           // a forward pass moved each process's own since they were sent over
 };
 
 struct PreparedOptimizerState {
@@ -63,6 +66,7 @@ class PreparedObjects {
     [[nodiscard]] std::string name_of(const torch::Tensor& parameter) const;
 
     PreparedLoaders loaders;
+    std::shared_ptr<ProcessGroup> processes;  // empty: this process alone
 
   private:
     void claim(const void* object, const char* what);

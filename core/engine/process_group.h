@@ -2,6 +2,7 @@
 // The processes that train together, as the Accelerator sees them. One process is the usual case and needs none of this; tests put a
 // fake group here, core/distributed puts c10d's. All calls are collective: every rank makes them in the same order.
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "torch_pch.h"
@@ -9,6 +10,17 @@
 namespace mantissa {
 
 enum class ReduceOperation { Sum, Mean, Max, None };
+
+/// Averages the gradients of one model over all processes. Every process calls it in the same order.
+class GradientSync {
+  public:
+    virtual ~GradientSync() = default;
+    /// Before a backward from `root` whose gradients, with those that were added up before, become the mean over all processes. A
+    /// backward without it only adds up here.
+    virtual void before_backward(const torch::Tensor& root) = 0;
+    /// After that backward: from here on the gradients are the means.
+    virtual void after_backward() = 0;
+};
 
 class ProcessGroup {
   public:
@@ -23,6 +35,9 @@ class ProcessGroup {
     virtual void all_reduce(torch::Tensor& tensor, ReduceOperation operation) = 0;
     virtual void broadcast(torch::Tensor& tensor, std::int64_t from_rank) = 0;
     virtual void barrier() = 0;
+    /// Of parameters that require a gradient, the same ones on all processes. The plain way, each gradient after the backward; a
+    /// gradient that no process has stays undefined.
+    [[nodiscard]] virtual std::unique_ptr<GradientSync> average_gradients(const std::vector<torch::Tensor>& parameters);
 };
 
 }  // namespace mantissa

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "host/run_control.h"
+#include "plan/rank_place.h"
 #include "plan/run_plan.h"
 #include "record/replay_report.h"
 #include "record/reports.h"
@@ -18,13 +19,14 @@
 
 namespace mantissa {
 
-inline constexpr const char* engine_abi = "mantissa-engine-2";
+inline constexpr const char* engine_abi = "mantissa-engine-3";
 
 struct RunSession {
     RunFolder folder;
     RunRecorder& recorder;
     RunControl& control;
-    StepGate* gate = nullptr;  // none: no turns
+    StepGate* gate = nullptr;          // none: no turns
+    const RankPlace* ranks = nullptr;  // none: this process trains alone
 };
 
 /// How a run ended; its state row is written by the engine before it returns.

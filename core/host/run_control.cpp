@@ -107,6 +107,21 @@ RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>
     return Next::Go;
 }
 
+RunControl::Edge RunControl::take_edge() {
+    const std::lock_guard lock(m_mutex);
+    return {must_wait(), m_stop, m_interrupt, std::exchange(m_checkpoint, false)};
+}
+
+void RunControl::wait_for_command(std::chrono::milliseconds longest) {
+    std::unique_lock lock(m_mutex);
+    m_changed.wait_for(lock, longest, [this] { return !must_wait() || m_checkpoint; });
+}
+
+void RunControl::count_step() {
+    const std::lock_guard lock(m_mutex);
+    if (m_paused && m_single_steps > 0) --m_single_steps;
+}
+
 bool RunControl::take_checkpoint_request() {
     const std::lock_guard lock(m_mutex);
     return std::exchange(m_checkpoint, false);

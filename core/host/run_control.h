@@ -1,6 +1,7 @@
 #pragma once
 // Commands to a running training loop, the same in all scopes. Threads: anyone may post; the training thread
 // calls `at_step_edge` between steps, and blocks there while paused.
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -28,6 +29,20 @@ class RunControl {
     /// `on_checkpoint` saves the state between two steps.
     Next at_step_edge(const std::function<void(bool paused)>& on_pause,
                       const std::function<void()>& on_checkpoint = {});
+    /// For loops that decide together with other processes: what was asked for here, without waiting. A request for a checkpoint is
+    /// taken by it.
+    struct Edge {
+        bool waits = false, stop = false, interrupt = false, checkpoint = false;
+    };
+    [[nodiscard]] Edge take_edge();
+    /// Until a command comes, at most so long.
+    void wait_for_command(std::chrono::milliseconds longest);
+    /// The step that such an edge let go has begun.
+    void count_step();
+    /// Told as `on_pause` is: the turn of a run that waits is free.
+    void tell_wait_hook(bool waiting) const {
+        if (m_wait_hook) m_wait_hook(waiting);
+    }
     /// True once for a checkpoint that was asked for since the last edge (while the run waited for its turn).
     [[nodiscard]] bool take_checkpoint_request();
     /// The level of watching that was last asked for (Watch0 …); empty: the plan's.

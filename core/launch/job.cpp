@@ -37,18 +37,17 @@ const char* to_text(ComparisonOrder order) {
 Result<void> check_scope(JobKind kind, const RunPlan& plan) {
     switch (plan.launch.scope) {
         case LaunchScope::Process:
+        case LaunchScope::Ranks:
             return {};
         case LaunchScope::Thread: {
             if (kind == JobKind::SingleRun) return {};
             return Error{ErrorCode::BadPlan, thread_scope_refusal(kind, plan.mixed_precision),
                          "use launch.scope process"};
         }
-        case LaunchScope::Ranks:
         case LaunchScope::Join:
             break;
     }
-    return Error{ErrorCode::NotBuilt, "launch.scope ranks and join are not built yet",
-                 "use launch.scope process or thread"};
+    return Error{ErrorCode::NotBuilt, "launch.scope join is not built yet", "use launch.scope process, ranks or thread"};
 }
 
 /// The control comes first whatever the order of the plan: turns with equal step counts begin with it.

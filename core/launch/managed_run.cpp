@@ -1,27 +1,17 @@
 #include "launch/managed_run.h"
 
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "base/log.h"
 #include "host/run_control.h"
 #include "launch/child_process.h"
 #include "launch/run_files.h"
-#include "launch/supervisor.h"
 #include "launch/worker_environment.h"
+#include "record/rank_file.h"
 
 namespace mantissa {
 
 namespace {
-
-using Environment = std::vector<std::pair<std::string, std::string>>;
 
 std::string at_step(std::int64_t steps) {
     return steps > 0 ? " at step " + std::to_string(steps - 1) : " before its first step";
@@ -64,83 +54,59 @@ void ManagedRun::mark_trial() {
 
 Result<void> ManagedRun::start(const RunPlan& plan, const std::filesystem::path& comparison_folder,
                                std::size_t slot) {
-    std::array<int, 2> pair{-1, -1};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-        const Error error{ErrorCode::Internal,
-                          std::string("no channel to the worker: ") + std::strerror(errno), ""};
-        end_unstarted(RunState::Failed, describe(error), mantissa::exit_code(error.code));
-        return error;
-    }
-    SpawnRequest request;
-    request.program = mantissa_program();
-    request.arguments = {"worker", m_run.folder.path.string()};
-    request.environment = numeric_environment(plan.launch.threads);
-    request.environment.emplace_back(worker_environment::channel, std::to_string(pair[1]));
-    request.environment.emplace_back(worker_environment::lock_descriptor,
-                                     std::to_string(m_claim.descriptor()));
-    request.environment.emplace_back(worker_environment::first_commands, m_first_commands);
+    WorkerGroup::Settings settings;
+    if (plan.launch.scope == LaunchScope::Ranks) settings.processes = plan.launch.processes;
+    settings.environment = numeric_environment(plan.launch.threads);
+    settings.main_environment.emplace_back(worker_environment::first_commands, m_first_commands);
     if (!comparison_folder.empty()) {
-        request.environment.emplace_back(worker_environment::turn_folder, comparison_folder.string());
-        request.environment.emplace_back(worker_environment::turn_slot, std::to_string(slot));
+        settings.main_environment.emplace_back(worker_environment::turn_folder, comparison_folder.string());
+        settings.main_environment.emplace_back(worker_environment::turn_slot, std::to_string(slot));
     }
-    request.inherited = {pair[1], m_claim.descriptor()};
-    request.log_file = m_run.folder.log();
-    const auto pid = spawn(request);
-    ::close(pair[1]);
-    if (!pid) {
-        ::close(pair[0]);
-        end_unstarted(RunState::Failed, describe(pid.error()), mantissa::exit_code(pid.error().code));
-        return pid.error();
+    if (const auto started = m_workers.start(m_run.folder, m_claim, settings); !started) {
+        end_unstarted(RunState::Failed, describe(started.error()), mantissa::exit_code(started.error().code));
+        return started;
     }
-    m_pid = *pid;
-    m_channel = pair[0];
     m_phase = Phase::Running;
-    log::info(mode() + ": worker process " + std::to_string(m_pid) + " started");
+    log::info(mode() + ": started");
     return {};
 }
 
-/// The sentence of a worker that failed, when even its recording could not take it.
-std::string ManagedRun::take_last_words() {
-    std::string text;
-    std::array<char, 1024> bytes{};
-    while (true) {
-        const ssize_t count = ::recv(m_channel, bytes.data(), bytes.size(), MSG_DONTWAIT);
-        if (count <= 0) break;
-        text.append(bytes.data(), static_cast<std::size_t>(count));
-    }
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("failed") || !json["failed"].is_string()) return {};
-    return json["failed"].get<std::string>();
+bool ManagedRun::look_for_end() {
+    const bool has_ranks = m_workers.size() > 1;
+    const auto ended = m_workers.poll();
+    if (!ended) return false;
+    workers_ended(*ended, has_ranks);
+    return true;
 }
 
-void ManagedRun::worker_ended(int wait_status) {
-    const std::string last_words = take_last_words();
-    ::close(m_channel);
-    m_channel = -1;
-    m_pid = -1;
+void ManagedRun::workers_ended(const WorkerGroup::End& ended, bool has_ranks) {
     // The claim is still ours, so no reader can call the run lost before the reason stands there.
     const auto recorded = launch_files::read_recorded(m_run.folder);
     m_steps = recorded.steps;
-    const bool by_signal = WIFSIGNALED(wait_status);
-    if (recorded.last_state && is_end_state(recorded.last_state->state)) {
+    const bool by_signal = WIFSIGNALED(ended.wait_status);
+    const std::string who = has_ranks ? "rank " + std::to_string(ended.rank) + " " : "";
+    // What the main process says of its end holds, unless another one drew it along.
+    if (ended.rank == 0 && recorded.last_state && is_end_state(recorded.last_state->state)) {
         const int code =
-            by_signal ? launch_files::exit_code_of(recorded.last_state->state) : WEXITSTATUS(wait_status);
+            by_signal ? launch_files::exit_code_of(recorded.last_state->state) : WEXITSTATUS(ended.wait_status);
         if (by_signal)
-            log::warning(mode() + ": its end was recorded, then it was " + describe_wait_status(wait_status));
+            log::warning(mode() + ": its end was recorded, then it was " + describe_wait_status(ended.wait_status));
         end(recorded.last_state->state, recorded.last_state->reason, code, true);
     } else if (m_aborted) {
         end(RunState::Interrupted, "aborted" + at_step(recorded.steps) + ": the worker was killed on command",
             mantissa::exit_code(ErrorCode::Interrupted), false);
     } else if (by_signal) {
-        end(RunState::Lost, describe_wait_status(wait_status) + at_step(recorded.steps),
+        end(RunState::Lost, who + (has_ranks ? "was " : "") + describe_wait_status(ended.wait_status) + at_step(recorded.steps) +
+                (has_ranks ? "; the other ranks were ended" : ""),
             mantissa::exit_code(ErrorCode::WorkerLost), false);
     } else {
-        const int code = WEXITSTATUS(wait_status);
-        const std::string reason = !last_words.empty()
-                                       ? last_words
-                                       : "the worker " + describe_wait_status(wait_status) +
-                                             at_step(recorded.steps) +
-                                             " without an end state; its words are in worker.log";
+        const int code = WEXITSTATUS(ended.wait_status);
+        const std::string log_name = rank_log("", ended.rank).string();
+        const std::string reason = !ended.last_words.empty()
+                                       ? (has_ranks && ended.rank != 0 ? who + "failed" + at_step(recorded.steps) + ": " : "") +
+                                             ended.last_words
+                                       : (has_ranks ? who : "the worker ") + describe_wait_status(ended.wait_status) +
+                                             at_step(recorded.steps) + " without an end state; its words are in " + log_name;
         end(RunState::Failed, reason, code == 0 ? mantissa::exit_code(ErrorCode::Internal) : code, false);
     }
 }
@@ -175,13 +141,9 @@ Result<std::string> ManagedRun::command(const std::string& name) {
     if (is_queued()) return command_before_start(name);
     if (name == "abort") {
         m_aborted = true;
-        ::kill(m_pid, SIGKILL);
-    } else {
-        const std::string line = name + "\n";
-        if (::send(m_channel, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-            return Error{ErrorCode::InputOutput,
-                         "the run " + mode() + " can't be reached: " + std::strerror(errno), ""};
-        }
+        m_workers.kill_all();
+    } else if (const auto sent = m_workers.send(name + "\n"); !sent) {
+        return Error{ErrorCode::InputOutput, "the run " + mode() + " can't be reached: " + sent.error().message, ""};
     }
     return mode() + ": " + name;
 }

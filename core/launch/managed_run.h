@@ -1,8 +1,6 @@
 #pragma once
 // One run under a supervisor: queued, tried, its worker process, its end. The supervisor's one thread only.
 // Internal to core/launch.
-#include <sys/types.h>
-
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "base/result.h"
 #include "launch/control_client.h"
 #include "launch/job.h"
+#include "launch/worker_group.h"
 #include "plan/run_plan.h"
 #include "record/run_reader.h"
 
@@ -29,16 +28,15 @@ class ManagedRun {
     [[nodiscard]] bool has_ended() const { return m_phase == Phase::Ended; }
     [[nodiscard]] bool is_queued() const { return m_phase == Phase::Queued; }
     [[nodiscard]] bool is_running() const { return m_phase == Phase::Running; }
-    [[nodiscard]] pid_t pid() const { return m_pid; }
     [[nodiscard]] RunState end_state() const { return m_end_state; }
     [[nodiscard]] int exit_code() const { return m_exit_code; }
     [[nodiscard]] RunStatus status();
 
-    /// Starts the worker process. `comparison_folder`: take turns there as number `slot`. An error has ended
+    /// Starts the worker process, or one per rank. `comparison_folder`: take turns there as number `slot`. An error has ended
     /// the run as failed.
     Result<void> start(const RunPlan& plan, const std::filesystem::path& comparison_folder, std::size_t slot);
-    /// The worker has ended: writes the end state if the worker could not.
-    void worker_ended(int wait_status);
+    /// True when its workers have ended: writes the end state if they could not. Also keeps the time limits of ranks.
+    bool look_for_end();
     /// Ends a run whose worker was never started.
     void end_unstarted(RunState state, const std::string& reason, int exit_code);
     /// A command of the control protocol; what was done, or why not.
@@ -50,14 +48,13 @@ class ManagedRun {
 
     Result<std::string> command_before_start(const std::string& name);
     void end(RunState state, const std::string& reason, int exit_code, bool is_written);
-    std::string take_last_words();
+    void workers_ended(const WorkerGroup::End& ended, bool has_ranks);
     void follow();
 
     JobRun m_run;
     RunClaim m_claim;
     Phase m_phase = Phase::Queued;
-    pid_t m_pid = -1;
-    int m_channel = -1;
+    WorkerGroup m_workers;
     bool m_aborted = false;
     std::string m_first_commands;
     RunState m_end_state = RunState::Queued;

@@ -53,9 +53,10 @@ std::string settled_device(const EngineApi& engine, const RunPlan& plan) {
 }
 
 RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* gate,
-                      const EngineLoader& loader, const Say& say) {
+                      const EngineLoader& loader, const Say& say, const RankPlace* ranks) {
+    const std::int64_t rank = ranks != nullptr ? ranks->rank : 0;
     const auto plan = launch_files::read_run_plan(folder.plan());
-    auto recorder = RunRecorder::open(folder.path);
+    auto recorder = RunRecorder::open(folder.path, rank);
     if (!recorder) return failed(recorder.error());
     RunResult result;
     if (!plan) {
@@ -66,7 +67,7 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
             result = failed(engine.error());
         } else {
             (*recorder)->state(RunState::Running);
-            RunSession session{folder, **recorder, control, gate};
+            RunSession session{folder, **recorder, control, gate, ranks};
             result = train(*plan, session, **engine, say);
         }
     }
@@ -75,10 +76,9 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
     const auto flushed = (*recorder)->flush();
     if (!flushed && result.state != RunState::Failed) result = failed(flushed.error());
     recorder->reset();
-    if (flushed)
-        launch_files::free_reserve(folder);
-    else
-        record_end_on_full_disk(folder, result);
+    // The end state and the reserve are the run's, not one rank's.
+    if (rank == 0 && flushed) launch_files::free_reserve(folder);
+    if (rank == 0 && !flushed) record_end_on_full_disk(folder, result);
     say(std::string("end: ") + to_string(result.state) + (result.reason.empty() ? "" : ": " + result.reason));
     return result;
 }

@@ -20,7 +20,9 @@ struct RunResult {
 
 /// Opens the recorder, asks for the precision, trains. Everything that goes wrong becomes the state `failed`
 /// with its sentence. `gate` may be null; `say` takes the lines of the run's log.
+/// Of several ranks the main one writes the run, the others what they see (record/rank_file.h).
 RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* gate,
-                      const EngineLoader& loader, const std::function<void(const std::string&)>& say);
+                      const EngineLoader& loader, const std::function<void(const std::string&)>& say,
+                      const RankPlace* ranks = nullptr);
 
 }  // namespace mantissa

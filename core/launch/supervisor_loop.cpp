@@ -135,11 +135,7 @@ void SupervisorLoop::reap_workers() {
     bool changed = false;
     // By pid: a trial's process belongs to TrialProcess.
     for (auto& run : m_runs) {
-        int status = 0;
-        if (run.is_running() && ::waitpid(run.pid(), &status, WNOHANG) == run.pid()) {
-            run.worker_ended(status);
-            changed = true;
-        }
+        if (run.is_running() && run.look_for_end()) changed = true;
     }
     if (changed) m_server->publish_status();
 }
@@ -184,6 +180,13 @@ void SupervisorLoop::take_trial(const TrialOutcome& outcome) {
 
 void SupervisorLoop::decide_order() {
     if (!m_record || m_job.order == ComparisonOrder::OneByOne) return;
+    if (m_plan.launch.scope == LaunchScope::Ranks) {
+        m_job.order = ComparisonOrder::OneByOne;
+        m_record->order = "one-by-one";
+        m_record->order_reason = "each mode runs on " + std::to_string(m_plan.launch.processes) + " processes at once";
+        log::info("order: one by one: " + m_record->order_reason);
+        return;
+    }
     std::int64_t needed = 0, device = 0;
     for (const auto& outcome : m_outcomes) {
         if (!outcome.report.runs) continue;

@@ -139,6 +139,16 @@ void tell_supervisor(int channel, const RunResult& result) {
         log::warning("the supervisor can't be told");
 }
 
+std::optional<RankPlace> place_among_ranks() {
+    const char* file = std::getenv(worker_environment::meeting_file);
+    const auto rank = number_from_environment(worker_environment::rank), ranks = number_from_environment(worker_environment::ranks);
+    if (file == nullptr || !rank || !ranks) return std::nullopt;
+    RankPlace place{.rank = *rank, .size = *ranks, .local_rank = *rank, .store_file = file};
+    // For tests of what a group does when its time is over; a person has no need of it on one machine.
+    if (const auto timeout = number_from_environment(worker_environment::group_timeout_ms)) place.timeout_ms = *timeout;
+    return place;
+}
+
 Result<RunClaim> claim(const RunFolder& folder) {
     if (const auto inherited = number_from_environment(worker_environment::lock_descriptor)) {
         return RunClaim::adopt(folder, static_cast<int>(*inherited));
@@ -168,9 +178,10 @@ int run_worker(const std::filesystem::path& run_folder, const EngineLoader& load
             log::error(result.reason);
     } else {
         const int ended = ::eventfd(0, EFD_CLOEXEC);
+        const auto ranks = place_among_ranks();
         const std::jthread worker([&] {
             result = execute_run(folder, control, gate->get(), loader,
-                                 [](const std::string& line) { log::info(line); });
+                                 [](const std::string& line) { log::info(line); }, ranks ? &*ranks : nullptr);
             ::eventfd_write(ended, 1);
         });
         CommandListener(control, signals, channel, ended).listen_until_end();

@@ -160,6 +160,14 @@ void take_modes(SourcedPlan& result) {
     result.origins["modes"].value = field_text(*find_plan_field("modes"), result.plan);
 }
 
+// Accelerate's way to say it: more than one process is a launch of ranks, unless the scope was named.
+void take_scope(SourcedPlan& result) {
+    const auto processes = result.origins.find("launch.processes");
+    if (result.plan.launch.processes < 2 || processes == result.origins.end() || result.origins.contains("launch.scope")) return;
+    result.plan.launch.scope = LaunchScope::Ranks;
+    result.origins["launch.scope"] = {processes->second.source, processes->second.detail, to_string(LaunchScope::Ranks), {}};
+}
+
 void take_compare_length(SourcedPlan& result, const Merge& merge, const CompareDefaults& compare) {
     const int told = std::max(merge.strength_of("training.epochs"), merge.strength_of("training.max_steps"));
     if (told >= strength(ValueSource::Flag)) return;
@@ -171,7 +179,7 @@ void take_compare_length(SourcedPlan& result, const Merge& merge, const CompareD
     const bool has_length =
         training.max_steps.has_value() || (training.epochs.has_value() && result.plan.dataset.file.empty());
     if (has_length && training.batch_size > 0 && !compare.is_fixed &&
-        planned_steps(training, planned_samples(result.plan.dataset).training) <= compare.steps)
+        planned_steps(of_all_ranks(result.plan), planned_samples(result.plan.dataset).training) <= compare.steps)
         return;
     if (training.max_steps == compare.steps && !training.epochs) return;
     ValueOrigin origin{ValueSource::Default, compare.detail, std::to_string(compare.steps), {}};
@@ -298,6 +306,7 @@ Result<SourcedPlan> merge_plan(const std::vector<PlanLayer>& layers, PlanUse use
         take_modes(result);
         take_compare_length(result, merge, compare);
     }
+    take_scope(result);
     if (auto done = take_compat(result); !done) return done.error();
     return result;
 }

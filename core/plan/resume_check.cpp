@@ -57,7 +57,7 @@ bool is_one_cycle(const RunPlan& plan) {
 }
 
 std::int64_t steps_of(const RunPlan& plan) {
-    return planned_steps(plan.training, planned_samples(plan.dataset).training);
+    return planned_steps(of_all_ranks(plan), planned_samples(plan.dataset).training);
 }
 
 bool has_known_length(const RunPlan& plan) {

@@ -4,6 +4,13 @@
 
 namespace mantissa {
 
+TrainingPlan of_all_ranks(const RunPlan& plan) {
+    TrainingPlan training = plan.training;
+    const bool has_ranks = plan.launch.scope == LaunchScope::Ranks || plan.launch.scope == LaunchScope::Join;
+    if (has_ranks) training.batch_size *= plan.launch.processes;
+    return training;
+}
+
 std::int64_t planned_steps(const TrainingPlan& training, std::int64_t training_samples) {
     if (training.max_steps) return *training.max_steps;
     MANTISSA_ASSERT(training.batch_size > 0 && training.gradient_accumulation_steps > 0);

@@ -166,6 +166,8 @@ struct RunPlan {
 
 inline constexpr std::int64_t default_epochs = 4;  // with neither epochs nor max_steps
 
+/// With the batch of all processes together.
+[[nodiscard]] TrainingPlan of_all_ranks(const RunPlan& plan);
 /// Steps of the whole plan for a training set of that many samples (max_steps, else epochs × windows per
 /// epoch).
 [[nodiscard]] std::int64_t planned_steps(const TrainingPlan& training, std::int64_t training_samples);

@@ -147,10 +147,17 @@ void check_unused_schedule(const RunPlan& plan, Issues& issues) {
 }
 
 void check_built(const RunPlan& plan, Issues& issues) {
-    if (plan.launch.scope == LaunchScope::Ranks || plan.launch.scope == LaunchScope::Join)
-        issues.not_built("launch.scope", "use process or thread");
-    if (plan.launch.processes > 1)
-        issues.not_built("launch.processes", "several processes can't train together yet; use 1");
+    if (plan.launch.scope == LaunchScope::Join) issues.not_built("launch.scope", "use process, ranks or thread");
+    const bool has_ranks = plan.launch.scope == LaunchScope::Ranks;
+    if (plan.launch.processes > 1 && !has_ranks)
+        issues.bad("launch.processes", ", but launch.scope is " + std::string(to_string(plan.launch.scope)) + ", which trains in one process",
+                   "use launch.scope ranks, or 1 process");
+    if (has_ranks && plan.launch.processes < 2)
+        issues.bad("launch.processes", ", but launch.scope ranks trains in several processes", "use 2 or more, or launch.scope process");
+    if (has_ranks && plan.observe.local_error_every > 0)
+        issues.not_built("observe.local_error_every", "use 0 with launch.scope ranks");
+    if (has_ranks && (plan.repetitions.control > 0 || plan.repetitions.rounding > 0))
+        issues.not_built("repetitions", "use none with launch.scope ranks");
     if (!plan.model.file.empty())
         issues.not_built("model.file",
                          "name a model of the catalogue: " + join_names(catalogue::model_ids()));
@@ -198,7 +205,7 @@ std::optional<std::int64_t> known_steps(const RunPlan& plan) {
     const TrainingPlan& training = plan.training;
     const bool is_known = training.max_steps || plan.dataset.file.empty();
     if (!is_known || training.batch_size < 1 || training.gradient_accumulation_steps < 1) return std::nullopt;
-    return planned_steps(training, planned_samples(plan.dataset).training);
+    return planned_steps(of_all_ranks(plan), planned_samples(plan.dataset).training);
 }
 
 std::string warmup_text(const RunPlan& plan) {

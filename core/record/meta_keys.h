@@ -21,6 +21,8 @@ inline constexpr const char* dataset = "dataset";  // catalogue id or file name
 inline constexpr const char* comparison_id = "comparison_id";  // absent for a single run
 
 inline constexpr const char* started_ns = "started_ns";        // wall clock, decimal
+inline constexpr const char* rank = "rank";    // of the process that records; absent: it trained alone
+inline constexpr const char* ranks = "ranks";  // how many trained together
 inline constexpr const char* planned_steps = "planned_steps";  // decimal
 inline constexpr const char* batch_size = "batch_size";
 inline constexpr const char* training_samples = "training_samples";

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "record/database.h"
+#include "record/rank_file.h"
 #include "record/row_writer.h"
 #include "record/run_folder.h"
 #include "record/schema.h"
@@ -54,7 +55,7 @@ struct RunRecorder::Impl {
     std::optional<Error> error;
     std::atomic<bool> failed{false};  // mirrors `error`, for a look without the mutex
 
-    Result<void> open(const std::filesystem::path& folder);
+    Result<void> open(const std::filesystem::path& folder, std::int64_t rank);
     template <typename Row>
     void push(std::vector<Row> db::RowBatch::*list, Row&& row);
     void write_until_ended();
@@ -64,13 +65,13 @@ struct RunRecorder::Impl {
     Error explain(const Error& cause, std::size_t rows_left) const;
 };
 
-Result<void> RunRecorder::Impl::open(const std::filesystem::path& folder) {
+Result<void> RunRecorder::Impl::open(const std::filesystem::path& folder, std::int64_t rank) {
     const db::FileSizeSignalGuard guard;
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored)) {
         return Error{ErrorCode::InputOutput, "the run folder " + folder.string() + " isn't there", ""};
     }
-    path = RunFolder{folder}.database();
+    path = rank_database(folder, rank);
     auto opened = db::Database::open(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path);
     if (!opened) return opened.error();
     database = std::move(opened).value();
@@ -199,9 +200,9 @@ Error RunRecorder::Impl::explain(const Error& cause, std::size_t rows_left) cons
 
 RunRecorder::RunRecorder(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
 
-Result<std::unique_ptr<RunRecorder>> RunRecorder::open(const std::filesystem::path& run_folder) {
+Result<std::unique_ptr<RunRecorder>> RunRecorder::open(const std::filesystem::path& run_folder, std::int64_t rank) {
     auto impl = std::make_unique<Impl>();
-    if (auto opened = impl->open(run_folder); !opened) return opened.error();
+    if (auto opened = impl->open(run_folder, rank); !opened) return opened.error();
     return std::unique_ptr<RunRecorder>(new RunRecorder(std::move(impl)));
 }
 

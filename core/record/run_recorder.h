@@ -2,6 +2,7 @@
 // Writer of run.db. Threads: any thread may push; one thread of its own writes batches every 100 ms (a bounded queue: a full
 // queue makes the pusher wait, nothing is ever dropped). `flush` returns when all that was pushed is committed.
 // Errors (full disk, unwritable folder) are kept, reported by `error()`, and stop the run: the training loop looks at every step.
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -16,8 +17,9 @@ namespace mantissa {
 
 class RunRecorder {
   public:
-    /// Creates or opens RUN/run.db (WAL, synchronous=NORMAL) and starts the writer thread.
-    static Result<std::unique_ptr<RunRecorder>> open(const std::filesystem::path& run_folder);
+    /// Creates or opens RUN/run.db (WAL, synchronous=NORMAL) and starts the writer thread. Of several ranks all but the first one
+    /// write RUN/rank-<n>.db.
+    static Result<std::unique_ptr<RunRecorder>> open(const std::filesystem::path& run_folder, std::int64_t rank = 0);
     ~RunRecorder();  // flushes
     RunRecorder(const RunRecorder&) = delete;
     RunRecorder& operator=(const RunRecorder&) = delete;

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/version.h"
 #include "devices/memory_meter.h"
+#include "distributed/gloo_group.h"
 #include "engine/engine_error.h"
 #include "host/engine_api.h"
 #include "plan/plan_names.h"
@@ -68,11 +69,25 @@ void record_meta(const RunPlan& plan, RunParts& parts, RunRecorder& recorder) {
     recorder.meta(meta::torch_version, TORCH_VERSION);
     recorder.meta(meta::host_name, host_name());
     recorder.meta(meta::process_id, std::to_string(getpid()));
+    if (parts.ranks) {
+        recorder.meta(meta::rank, std::to_string(parts.ranks->group()->rank()));
+        recorder.meta(meta::ranks, std::to_string(parts.ranks->group()->size()));
+    }
 }
 
 Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
     return guarded([&]() -> Result<RunEnd> {
+        std::shared_ptr<Ranks> ranks;
+        if (session.ranks != nullptr) {
+            Result<std::shared_ptr<ProcessGroup>> group = join_group(*session.ranks);
+            if (!group) return group.error();
+            ranks = std::make_shared<Ranks>(*group);
+        }
         const Result<DeviceChoice> choice = choose_run_device(plan);
+        // The weakest device decides: what one rank can't do none does.
+        if (ranks) {
+            if (const auto agreed = ranks->agree(choice ? Result<void>() : choice.error()); !agreed) return agreed.error();
+        }
         if (!choice) return choice.error();
         MemoryMeter memory(torch::Device(choice->device.id).type());
         Result<CheckpointInfo> checkpoint = CheckpointInfo{};
@@ -81,13 +96,15 @@ Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
         if (!checkpoint) return checkpoint.error();
         const Result<Replica> replica = read_replica(session.folder.path);
         if (!replica) return replica.error();
-        const Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice, *replica);
+        const Result<std::unique_ptr<RunParts>> parts = ranks ? build_run(plan, *choice, ranks) : build_run(plan, *choice, *replica);
         if (!parts) return parts.error();
         TrainLoop loop(plan, **parts, session, memory);
         if (goes_on) loop.go_on_from(*checkpoint);
-        const std::string environment = environment_of(plan, **parts).dump(1);
-        if (const auto written = write_file_atomically(session.folder.environment(), environment); !written)
-            return written.error();
+        if ((*parts)->is_main()) {
+            const std::string environment = environment_of(plan, **parts).dump(1);
+            if (const auto written = write_file_atomically(session.folder.environment(), environment); !written)
+                return written.error();
+        }
         record_meta(plan, **parts, session.recorder);
         return loop.run();
     });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/gradient_sync.h"
+
 namespace mantissa {
 namespace {
 
@@ -45,10 +47,16 @@ std::vector<EvaluationRow> Evaluator::evaluate(std::int64_t steps_done, const Ru
 std::optional<Evaluator::Totals> Evaluator::pass(bool autocast, const RunControl* control) {
     const torch::NoGradGuard no_grad;
     Totals totals;
-    const std::int64_t samples = m_indices.size(0);
-    for (std::int64_t start = 0; start < samples; start += samples_at_once) {
+    const Ranks* ranks = m_parts.ranks.get();
+    if (ranks != nullptr) {
+        control = nullptr;  // a pass that one process left would hold the others
+        broadcast_together(*ranks->group(), m_parts.bare_model().buffers(), 0);
+    }
+    const std::int64_t processes = ranks != nullptr ? ranks->group()->size() : 1, rank = ranks != nullptr ? ranks->group()->rank() : 0;
+    const std::int64_t all = m_indices.size(0), first = all * rank / processes, end = all * (rank + 1) / processes;
+    for (std::int64_t start = first; start < end; start += samples_at_once) {
         if (control != nullptr && control->is_ending()) return std::nullopt;
-        const torch::Tensor indices = m_indices.slice(0, start, std::min(start + samples_at_once, samples));
+        const torch::Tensor indices = m_indices.slice(0, start, std::min(start + samples_at_once, end));
         const torch::Device device = m_parts.accelerator.device();
         const torch::Tensor features = m_parts.dataset.features.index_select(0, indices).to(device);
         const torch::Tensor labels = m_parts.dataset.labels.index_select(0, indices).to(device);
@@ -64,6 +72,11 @@ std::optional<Evaluator::Totals> Evaluator::pass(bool autocast, const RunControl
         const torch::Tensor right =
             output.argmax(1).eq(labels).logical_and(output.isnan().any(1).logical_not());
         totals.right += right.sum().item<std::int64_t>();
+    }
+    if (ranks != nullptr) {
+        std::vector<double> sums{totals.loss, static_cast<double>(totals.right)};
+        ranks->add_up(sums);
+        totals = {sums[0], static_cast<std::int64_t>(sums[1])};
     }
     return totals;
 }

@@ -33,7 +33,8 @@ ForwardLook look_forward(RunParts& parts, const Batch& batch, const RandomNote& 
     MeterWatch watch(look.meter);
     const WatchScope scope(watch);
     const AutocastScope autocast = parts.accelerator.autocast();
-    look.output = parts.model(batch.features);
+    // The bare model: what one process looks at must not wait for the others.
+    look.output = to_fp32_output(parts.bare_model().forward(batch.features));
     return look;
 }
 

@@ -15,7 +15,10 @@ namespace mantissa {
 class IncidentLog {
   public:
     IncidentLog(const RunPlan& plan, RunSession& session, const IncidentSources& sources)
-        : m_mode(plan.mixed_precision), m_recorder(session.recorder), m_folder(session.folder), m_sources(sources) {}
+        : m_mode(plan.mixed_precision), m_recorder(session.recorder), m_folder(session.folder), m_sources(sources) {
+        // A file is the main process's; what another one saw stands in its own recording.
+        if (session.ranks != nullptr && session.ranks->rank > 0) m_files_left = 0;
+    }
 
     /// False: this kind was told of this place before, and nothing is written.
     bool record(const IncidentRow& row);

@@ -26,9 +26,9 @@ KeptStates::KeptStates(const LoopContext& context) : m_context(context) {
     m_context.incident_sources.write_states = [this](const fs::path& folder, std::int64_t step) {
         return write(folder, step);
     };
-    if (context.plan.observe.keep_states) return;
+    if (context.plan.observe.keep_states && !context.parts.ranks) return;
     m_keeps = false;
-    m_reason = "observe.keep_states is off";
+    m_reason = context.parts.ranks ? "a step of several processes can't be replayed yet" : "observe.keep_states is off";
     tell();
 }
 

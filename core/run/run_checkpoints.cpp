@@ -46,13 +46,16 @@ void RunCheckpoints::save(std::int64_t steps_done) {
     const fs::path target = checkpoint_path(m_session.folder.checkpoints(), steps_done);
     if (m_saved_at != steps_done) {
         try {
-            require(make_folders(target.parent_path()));
+            Result<void> made = m_parts.is_main() ? make_folders(target.parent_path()) : Result<void>();
+            if (m_parts.ranks) made = m_parts.ranks->agree(made);
+            require(made);
             m_parts.accelerator.save_state(target);
         } catch (const std::exception& exception) {
             return tell_failure(steps_done, reason_of(exception));
         }
         m_saved_at = steps_done;
-        const auto removed = remove_old_checkpoints(target.parent_path(), m_plan.checkpoint.keep);
+        const auto removed =
+            m_parts.is_main() ? remove_old_checkpoints(target.parent_path(), m_plan.checkpoint.keep) : Result<void>();
         if (!removed) log::warning(describe(removed.error()));
     }
     m_session.recorder.meta(meta::checkpoint, target.string());

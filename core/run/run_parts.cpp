@@ -104,11 +104,10 @@ Result<DeviceChoice> choose_run_device(const RunPlan& plan) {
     return choose_device(find_devices(), plan.device, plan.mixed_precision, plan.allow_emulated);
 }
 
-Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice) {
-    return build_run(plan, choice, {});
-}
+namespace {
 
-Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice, const Replica& replica) {
+Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice& choice, const Replica& replica,
+                                        std::shared_ptr<Ranks> ranks) {
     if (const Result<void> built = refuse_unbuilt(plan); !built) return built.error();
     set_process(plan);
 
@@ -124,20 +123,24 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
     Result<std::vector<std::string>> op_islands = set_islands(**model, plan.fp32_islands);
     if (!op_islands) return op_islands.error();
 
-    const std::int64_t steps = planned_steps(plan.training, split->training.size(0));
+    const std::int64_t processes = ranks ? ranks->group()->size() : 1;
+    TrainingPlan together = plan.training;
+    together.batch_size *= processes;
+    const std::int64_t steps = planned_steps(together, split->training.size(0));
     if (replica.role == ReplicaRole::Rounding) nudge_weights(**model, replica.number);
     const SampleOrder order(split->training, replica.order_seed(static_cast<std::uint64_t>(plan.training.seed)));
     RunHashes hashes{state_hash(**model), content_hash(*dataset),
-                     order.hash(steps, plan.training.batch_size, plan.training.gradient_accumulation_steps),
+                     order.hash(steps, together.batch_size, plan.training.gradient_accumulation_steps),
                      plan_hash(plan)};
 
     AcceleratorOptions options = accelerator_options(plan);
     options.device = choice.device.id;
     options.fp32_islands = std::move(*op_islands);
+    if (ranks) options.processes = ranks->group();
     Accelerator accelerator(options);
     auto prepared_model = accelerator.prepare(std::move(*model));
     Optimizer optimizer = build_optimizer(plan.training.optimizer, *prepared_model.unwrap());
-    Scheduler scheduler = make_scheduler(plan.training.scheduler, optimizer, steps);
+    Scheduler scheduler = make_scheduler(plan.training.scheduler, optimizer, steps * processes);  // each update moves it once per process
     auto prepared_scheduler = accelerator.prepare(std::move(scheduler));
     auto prepared_optimizer = accelerator.prepare(std::move(optimizer));
     auto loader = accelerator.prepare(
@@ -145,7 +148,21 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
     return std::unique_ptr<RunParts>(
         new RunParts{choice, std::move(*dataset), std::move(*split), *loss, accelerator,
                      std::move(prepared_model), std::move(prepared_optimizer), std::move(prepared_scheduler),
-                     std::move(loader), steps, std::move(hashes)});
+                     std::move(loader), steps, std::move(hashes), std::move(ranks)});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice) {
+    return build(plan, choice, {}, nullptr);
+}
+
+Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice, const Replica& replica) {
+    return build(plan, choice, replica, nullptr);
+}
+
+Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice, std::shared_ptr<Ranks> ranks) {
+    return build(plan, choice, {}, std::move(ranks));
 }
 
 }  // namespace mantissa

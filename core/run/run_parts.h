@@ -13,6 +13,7 @@
 #include "models/losses.h"
 #include "models/model.h"
 #include "plan/run_plan.h"
+#include "run/ranks.h"
 
 namespace mantissa {
 
@@ -33,7 +34,9 @@ struct RunParts {
     PreparedLoader loader;
     std::int64_t planned_steps = 0;
     RunHashes hashes;
+    std::shared_ptr<Ranks> ranks = nullptr;  // empty: this process trains alone
 
+    [[nodiscard]] bool is_main() const { return !ranks || ranks->is_main(); }
     [[nodiscard]] Model& bare_model() { return *model.unwrap(); }
 };
 
@@ -49,5 +52,8 @@ Result<DeviceChoice> choose_run_device(const RunPlan& plan);
 /// Builds data, model (weights from the seed), optimizer and scheduler, in this order, on the device that was
 /// chosen. Sets threads and determinism of the process.
 Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice);
+
+/// `ranks`: one process's part of a run of several. The plan's batch size is that of each process, its steps are those of all together.
+Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice, std::shared_ptr<Ranks> ranks);
 
 }  // namespace mantissa

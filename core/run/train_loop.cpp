@@ -110,7 +110,8 @@ std::optional<RunEnd> TrainLoop::step_edge() {
         m_halt_reason.clear();
     };
     const auto keep = [this] { save(); };
-    RunControl::Next next = m_session.control.at_step_edge(tell, keep);
+    RunControl::Next next = m_parts.ranks ? m_parts.ranks->at_step_edge(m_session.control, tell, keep)
+                                          : m_session.control.at_step_edge(tell, keep);
     if (next == RunControl::Next::Go && m_session.gate != nullptr) {
         m_session.gate->wait_for_turn(m_state.step, m_session.control);
         // A command may have come while this run waited for its turn.
@@ -144,7 +145,11 @@ StepOutcome TrainLoop::attempt() {
     return outcome;
 }
 
-void TrainLoop::record(const StepOutcome& outcome) {
+void TrainLoop::record(const StepOutcome& own) {
+    StepOutcome of_all = own;
+    if (m_parts.ranks) m_parts.ranks->share(of_all.facts, of_all.samples);
+    // The run's record holds the whole batch, that of another rank its own part.
+    const StepOutcome& outcome = m_parts.is_main() ? of_all : own;
     const StepFacts& facts = outcome.facts;
     StepRow row = row_of(outcome);
     m_state.applied += facts.skipped ? 0 : 1;

@@ -35,7 +35,7 @@ class TrainLoop : private BeforeUpdate {
     OutputWatch* outputs(std::int64_t step) override;
     [[nodiscard]] std::optional<RunEnd> step_edge();
     [[nodiscard]] StepOutcome attempt();
-    void record(const StepOutcome& outcome);
+    void record(const StepOutcome& own);
     void record_memory_parts(const StepOutcome& outcome);
     [[nodiscard]] std::optional<RunEnd> after_refusal(const NonFinite& refusal);
     void evaluate(const RunControl* control);

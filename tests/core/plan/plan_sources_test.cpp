@@ -238,15 +238,26 @@ TEST(PlanSources, CompatIsSwitchedAndItsContradictionNamed) {
 }
 
 TEST(PlanSources, ARefusalNamesTheSourceOfTheValue) {
-    const auto refused = resolve_plan({config("num_processes: 2\n")}, PlanUse::Train);
+    const PlanLayer in_process = flags({{"launch.scope", "process"}});
+    const auto refused = resolve_plan({config("num_processes: 2\n"), in_process}, PlanUse::Train);
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, ErrorCode::NotBuilt);
+    EXPECT_EQ(refused.error().code, ErrorCode::BadPlan);
     EXPECT_EQ(sentence(refused),
-              "c.yaml: num_processes: launch.processes is 2: not built yet — several processes can't train "
-              "together yet; use 1");
+              "c.yaml: num_processes: launch.processes is 2, but launch.scope is process, which trains in one process — use "
+              "launch.scope ranks, or 1 process");
     EXPECT_TRUE(
-        resolve_plan({config("num_processes: 2\n"), flags({{"launch.processes", "1"}})}, PlanUse::Train)
+        resolve_plan({config("num_processes: 2\n"), in_process, flags({{"launch.processes", "1"}})}, PlanUse::Train)
             .ok());
+}
+
+TEST(PlanSources, MoreThanOneProcessIsALaunchOfRanks) {
+    const auto merged = resolve_plan({config("num_processes: 2\n")}, PlanUse::Train);
+    ASSERT_TRUE(merged.ok());
+    EXPECT_EQ(merged->plan.launch.scope, LaunchScope::Ranks);
+    EXPECT_EQ(merged->origins.at("launch.scope").detail, merged->origins.at("launch.processes").detail);
+    const auto alone = resolve_plan({config("num_processes: 1\n")}, PlanUse::Train);
+    ASSERT_TRUE(alone.ok());
+    EXPECT_EQ(alone->plan.launch.scope, LaunchScope::Process);
 }
 
 }  // namespace

@@ -99,12 +99,22 @@ TEST(Validate, ANameIsOneShortLine) {
 
 TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
     for (const char* text :
-         {R"({"launch": {"scope": "ranks"}})", R"({"launch": {"scope": "join"}})",
-          R"({"launch": {"processes": 2}})", R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
+         {R"({"launch": {"scope": "join"}})", R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
           R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})"})
         EXPECT_EQ(code(text), ErrorCode::NotBuilt) << text;
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "join"}})"), "launch.scope is join: not built yet — use process, ranks or thread");
+    EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "observe": {"local_error_every": 5}})"), ErrorCode::NotBuilt);
+    EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "repetitions": {"control": 2}})"), ErrorCode::NotBuilt);
+}
+
+TEST(Validate, SeveralProcessesAndTheirScopeBelongTogether) {
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks", "processes": 2}})"), "no error");
     EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks"}})"),
-              "launch.scope is ranks: not built yet — use process or thread");
+              "launch.processes is 1, but launch.scope ranks trains in several processes — use 2 or more, or launch.scope process");
+    EXPECT_EQ(verdict(R"({"launch": {"processes": 2}})"),
+              "launch.processes is 2, but launch.scope is process, which trains in one process — use launch.scope ranks, or 1 process");
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "thread", "processes": 2}})"),
+              "launch.processes is 2, but launch.scope is thread, which trains in one process — use launch.scope ranks, or 1 process");
 }
 
 TEST(Validate, CheckpointsAreKeptAtLeastInPairs) {

@@ -61,7 +61,7 @@ TEST(CliLaunch, WhatIsNotBuiltOrWrongIsRefused) {
     const std::pair<std::vector<std::string>, const char*> cases[] = {
         {{}, "launch needs a target"},
         {{"--multi_gpu", "sh"}, "--multi_gpu: several processes can't train together yet"},
-        {{"--num_processes", "2", "sh"}, "launch.processes is 2: not built yet"},
+        {{"--num_processes", "2", "sh"}, "launch.processes is 2 for a program of your own: not built yet"},
         {{"--num_machines", "2", "sh"}, "--num_machines is 2: not built yet"},
         {{"--cpu", "--multi_gpu", "sh"}, "contradict each other"},
         {{"--use_fsdp", "sh"}, "--use_fsdp belongs to fully sharded data parallel training"},

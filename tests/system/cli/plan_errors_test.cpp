@@ -85,11 +85,11 @@ TEST(CliPlanErrors, PlanFiles) {
 TEST(CliPlanErrors, FieldsOfTheDesignThatAreNotBuiltAreRefused) {
     const Home home;
     expect_refused(
-        home, {"train", "digits-mlp", "--scope", "ranks"}, 2,
-        "mantissa: --scope: launch.scope is ranks: not built yet\n          use process or thread\n");
-    expect_refused(home, {"train", "digits-mlp", "--num_processes", "2"}, 2,
-                   "mantissa: --num_processes: launch.processes is 2: not built yet\n          several "
-                   "processes can't train together yet; use 1\n");
+        home, {"train", "digits-mlp", "--scope", "join"}, 2,
+        "mantissa: --scope: launch.scope is join: not built yet\n          use process, ranks or thread\n");
+    expect_refused(home, {"train", "digits-mlp", "--num_processes", "2", "--scope", "process"}, 2,
+                   "mantissa: --num_processes: launch.processes is 2, but launch.scope is process, which trains in one process\n"
+                   "          use launch.scope ranks, or 1 process\n");
     expect_refused(home, {"train", "digits-mlp", "--set", "cpu_half=fast"}, 2,
                    "mantissa: --set: cpu_half is fast: not built yet\n          use torch\n");
     expect_refused(home, {"train", "digits-mlp", "--model", "net.pt", "--trust"}, 2,

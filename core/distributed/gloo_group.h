@@ -1,0 +1,16 @@
+#pragma once
+// Processes of one run that meet over the network or on one machine: PyTorch's own groups (c10d) behind the engine's ProcessGroup.
+// CPU tensors go through Gloo, gradients through c10d's Reducer: in buckets, while backward still runs.
+#include <memory>
+
+#include "base/result.h"
+#include "engine/process_group.h"
+#include "plan/rank_place.h"
+
+namespace mantissa {
+
+/// Waits until all have come. Errors: BadPlan (a place that can't be), WorkerLost (the others didn't come, the port is taken).
+/// Calls of the group throw EngineError(WorkerLost) with the call, the time waited and c10d's own words.
+[[nodiscard]] Result<std::shared_ptr<ProcessGroup>> join_group(const RankPlace& place);
+
+}  // namespace mantissa

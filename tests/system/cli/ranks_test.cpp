@@ -1,0 +1,231 @@
+// Several processes train one run: the numbers of one process with the doubled batch, one decision on skips, control, and what is said
+// when one of them dies.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "program.h"
+#include "tests/support/processes.h"
+
+namespace mantissa::system_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::chrono::seconds patience{120};
+
+std::vector<std::string> two_ranks(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"train", "--cpu", "--json", "--num_processes", "2"});
+    return arguments;
+}
+
+Json trained(const Home& home, const std::vector<std::string>& arguments) {
+    const auto outcome = home.run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.json();
+}
+
+Json steps_of(const Home& home, const Json& run) {
+    return Json::parse(home.run({"export", run["run_dir"].get<std::string>(), "--format", "json"}).out);
+}
+
+/// Rows of a query, one text a row, columns with blanks between.
+std::vector<std::string> query(const fs::path& file, const std::string& sql) {
+    sqlite3* opened = nullptr;
+    const int code = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
+    const std::unique_ptr<sqlite3, int (*)(sqlite3*)> database(opened, sqlite3_close);
+    if (code != SQLITE_OK) throw std::runtime_error("can't open " + file.string());
+    std::vector<std::string> rows;
+    const auto add = [](void* to, int count, char** values, char**) {
+        std::string row;
+        for (int i = 0; i < count; ++i) row += std::string(i == 0 ? "" : " ") + (values[i] == nullptr ? "-" : values[i]);
+        static_cast<std::vector<std::string>*>(to)->push_back(row);
+        return 0;
+    };
+    if (sqlite3_exec(database.get(), sql.c_str(), add, &rows, nullptr) != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(database.get()));
+    return rows;
+}
+
+fs::path folder_of(const Json& run) { return run["run_dir"].get<std::string>(); }
+
+class CliRanks : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Modes, CliRanks, testing::Values("no", "fp16", "bf16"), [](const auto& one) { return one.param; });
+
+// One epoch of 1,437 digits: 22 whole steps of 64. The plain mlp has no statistics of a batch, so halves add up to the whole.
+TEST_P(CliRanks, two_ranks_give_the_losses_of_one_process_with_the_doubled_batch) {
+    const std::string mode = GetParam();
+    const Home home;
+    const Json two = trained(home, two_ranks({"digits-mlp", "--mixed_precision", mode, "--max-steps", "22", "--set", "training.batch_size=32"}));
+    const Json one = trained(home, {"train", "digits-mlp", "--cpu", "--json", "--mixed_precision", mode, "--max-steps", "22", "--set",
+                                    "training.batch_size=64"});
+    const Json ours = steps_of(home, two), expected = steps_of(home, one);
+    ASSERT_EQ(ours.size(), 22U);
+    ASSERT_EQ(expected.size(), 22U);
+    const double gap = mode == "no" ? 1e-5 : mode == "fp16" ? 5e-3 : 3e-2;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        EXPECT_NEAR(ours[i]["loss"].get<double>(), expected[i]["loss"].get<double>(), gap) << "step " << i;
+        EXPECT_EQ(ours[i]["samples"], 64);
+        EXPECT_EQ(ours[i]["learning_rate"], expected[i]["learning_rate"]);
+    }
+    EXPECT_LT(ours[21]["loss"].get<double>(), 0.8 * ours[0]["loss"].get<double>());  // it does learn
+    EXPECT_NEAR(two["metric"].get<double>(), one["metric"].get<double>(), mode == "no" ? 1e-9 : 0.02);
+    // Each rank has its own record: half of the samples, and losses whose mean is the run's.
+    const auto main_losses = query(folder_of(two) / "run.db", "SELECT loss FROM steps ORDER BY step");
+    const auto other = query(folder_of(two) / "rank-1.db", "SELECT loss, samples FROM steps ORDER BY step");
+    ASSERT_EQ(other.size(), 22U);
+    EXPECT_THAT(other[0], testing::EndsWith(" 32"));
+    EXPECT_NE(std::strtod(other[0].c_str(), nullptr), std::strtod(main_losses[0].c_str(), nullptr));
+    EXPECT_EQ(query(folder_of(two) / "rank-1.db", "SELECT value FROM meta WHERE key IN ('rank', 'ranks') ORDER BY key"),
+              (std::vector<std::string>{"1", "2"}));
+}
+
+// A scale far too high, and growing every third step: skips all along.
+TEST(CliRanks, skips_are_the_same_on_both_ranks_at_every_step) {
+    const Home home;
+    const Json run = trained(home, two_ranks({"digits-mlp", "--mixed_precision", "fp16", "--max-steps", "80", "--set",
+                                              "loss_scale.initial=16777216", "--set", "loss_scale.growth_interval=3"}));
+    const char* decisions = "SELECT step, skipped, loss_scale, growth_tracker, applied_step FROM steps ORDER BY step";
+    const auto ours = query(folder_of(run) / "run.db", decisions), other = query(folder_of(run) / "rank-1.db", decisions);
+    EXPECT_EQ(ours.size(), 80U);
+    EXPECT_EQ(ours, other);
+    EXPECT_GE(run["skipped_steps"].get<int>(), 15);
+    EXPECT_LE(run["skipped_steps"].get<int>(), 70);
+}
+
+TEST(CliRanks, a_comparison_runs_each_mode_on_all_ranks_one_by_one) {
+    const Home home;
+    const auto outcome = home.run({"compare", "digits-mlp", "--cpu", "--json", "--num_processes", "2", "--max-steps", "30"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const Json result = outcome.json();
+    EXPECT_EQ(result["order"], "one-by-one");
+    EXPECT_EQ(result["fair"], true) << result.dump(1);
+    for (const auto& run : result["runs"]) {
+        EXPECT_EQ(run["state"], "finished");
+        EXPECT_EQ(query(folder_of(run) / "rank-1.db", "SELECT count(*) FROM steps"), std::vector<std::string>{"30"});
+    }
+}
+
+/// The value of MANTISSA_RANK in a process's environment.
+std::string rank_of(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(file), {}};
+    const std::string name = "MANTISSA_RANK=";
+    for (std::size_t at = 0; at < all.size(); at = all.find('\0', at) + 1) {
+        if (all.compare(at, name.size(), name) == 0) return all.substr(at + name.size(), all.find('\0', at) - at - name.size());
+        if (all.find('\0', at) == std::string::npos) break;
+    }
+    return "";
+}
+
+std::vector<pid_t> workers(const Home& home) { return test::processes_with(std::string("worker") + '\0' + home.runs().string()); }
+
+pid_t worker_of_rank(const Home& home, const std::string& rank) {
+    for (const pid_t pid : workers(home)) {
+        if (rank_of(pid) == rank) return pid;
+    }
+    return -1;
+}
+
+const std::vector<std::string> endless = two_ranks({"digits-cnn", "--max-steps", "500000"});
+
+TEST(CliRanks, a_killed_rank_is_named_and_nothing_is_left_behind) {
+    for (const std::string rank : {"1", "0"}) {
+        const Home home;
+        Started program(home, endless);
+        ASSERT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= 15; }));
+        const pid_t worker = worker_of_rank(home, rank);
+        ASSERT_GT(worker, 0);
+        ASSERT_EQ(::kill(worker, SIGKILL), 0);
+        const auto outcome = program.wait(patience);
+        EXPECT_EQ(outcome.code, 5) << outcome.err;
+        const Json run = outcome.json();
+        EXPECT_EQ(run["state"], "lost");
+        const std::string reason = run["reason"];
+        EXPECT_THAT(reason, StartsWith("rank " + rank + " was killed by SIGKILL at step "));
+        EXPECT_THAT(reason, HasSubstr("the other ranks were ended"));
+        EXPECT_TRUE(workers(home).empty());
+    }
+}
+
+// Stands for a call that never comes back: the other one waits, and its time is over.
+TEST(CliRanks, a_rank_that_hangs_ends_the_run_when_the_groups_time_is_over) {
+    Home home;
+    home.variables["MANTISSA_GROUP_TIMEOUT_MS"] = "4000";
+    Started program(home, endless);
+    ASSERT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= 15; }));
+    const pid_t worker = worker_of_rank(home, "1");
+    ASSERT_GT(worker, 0);
+    ASSERT_EQ(::kill(worker, SIGSTOP), 0);
+    const auto outcome = program.wait(patience);
+    EXPECT_EQ(outcome.code, 5) << outcome.err;
+    EXPECT_THAT(outcome.json()["reason"].get<std::string>(), HasSubstr("within 4 s"));
+    EXPECT_TRUE(workers(home).empty());
+}
+
+TEST(CliRanks, pause_step_resume_and_stop_act_on_all) {
+    const Home home;
+    Started program(home, endless);
+    ASSERT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= 15; }));
+    const auto state = [&] { return home.run({"runs", "list", "--json"}).json()["runs"][0]["state"]; };
+    const auto steps_of_rank_1 = [&] {
+        return std::stol(query(home.run_folders().front() / "rank-1.db", "SELECT count(*) FROM steps").front());
+    };
+    ASSERT_EQ(home.run({"runs", "control", "last", "pause"}).code, 0);
+    ASSERT_TRUE(eventually(patience, [&] { return state() == "paused"; }));
+    const long held = recorded_steps(home);
+    ASSERT_TRUE(eventually(patience, [&] { return steps_of_rank_1() == held; }));
+    ASSERT_EQ(home.run({"runs", "control", "last", "step"}).code, 0);
+    EXPECT_TRUE(eventually(patience, [&] { return recorded_steps(home) == held + 1 && steps_of_rank_1() == held + 1; }));
+    ASSERT_EQ(home.run({"runs", "control", "last", "checkpoint"}).code, 0);
+    ASSERT_EQ(home.run({"runs", "control", "last", "resume"}).code, 0);
+    EXPECT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= held + 15; }));
+    ASSERT_EQ(home.run({"runs", "control", "last", "stop"}).code, 0);
+    const auto outcome = program.wait(patience);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.json()["state"], "stopped");
+    EXPECT_TRUE(workers(home).empty());
+    const Json saved = home.run({"runs", "checkpoints", "last", "--json"}).json()["runs"][0];
+    EXPECT_GE(saved["checkpoints"].size(), 2U) << saved.dump(1);
+}
+
+TEST(CliRanks, ctrl_c_ends_all) {
+    const Home home;
+    Started program(home, endless);
+    ASSERT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= 15; }));
+    program.send(SIGINT);
+    const auto outcome = program.wait(patience);
+    EXPECT_EQ(outcome.code, 130) << outcome.err;
+    EXPECT_EQ(outcome.json()["state"], "interrupted");
+    EXPECT_TRUE(workers(home).empty());
+}
+
+TEST(CliRanks, a_run_of_two_goes_on_from_its_checkpoint_to_the_same_losses) {
+    const Home home;
+    const auto plan = [](std::initializer_list<std::string> more) {
+        std::vector<std::string> arguments{"digits-mlp", "--mixed_precision", "fp16"};
+        arguments.insert(arguments.end(), more);
+        return two_ranks(arguments);
+    };
+    const Json whole = trained(home, plan({"--max-steps", "40", "--name", "whole"}));
+    const Json first = trained(home, plan({"--max-steps", "17", "--name", "first"}));
+    const Json rest = trained(home, {"train", "--resume-from", first["run_dir"].get<std::string>(), "--max-steps", "40", "--json"});
+    EXPECT_EQ(rest["steps"], 40);
+    const char* losses = "SELECT step, loss, loss_scale FROM steps WHERE step >= 17 ORDER BY step";
+    for (const char* file : {"run.db", "rank-1.db"}) {
+        EXPECT_EQ(query(folder_of(rest) / file, losses), query(folder_of(whole) / file, losses)) << file;
+    }
+}
+
+}  // namespace
+}  // namespace mantissa::system_test
