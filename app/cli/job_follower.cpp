@@ -179,10 +179,11 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
 }
 
 Result<int> run_in_thread(PreparedJob job, ProgressView& view,
-                          const std::function<Result<void>(const std::filesystem::path&)>& finish) {
+                          const std::function<Result<void>(const std::filesystem::path&)>& finish,
+                          const std::optional<RankPlace>& ranks) {
     catch_hangup();
     JobFollower follower(job);
-    auto run = ThreadRun::start(std::move(job), {}, finish);
+    auto run = ThreadRun::start(std::move(job), {}, finish, ranks);
     if (!run) return run.error();
     SignalCounts seen;
     while (!(*run)->has_ended()) {

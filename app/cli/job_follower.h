@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
 #include "launch/job.h"
+#include "plan/rank_place.h"
 #include "progress.h"
 #include "record/run_reader.h"
 
@@ -32,6 +34,7 @@ class JobFollower {
 Result<int> run_supervised(PreparedJob job, ProgressView& view);
 /// In scope thread: the engine on a thread of this process.
 Result<int> run_in_thread(PreparedJob job, ProgressView& view,
-                          const std::function<Result<void>(const std::filesystem::path&)>& finish);
+                          const std::function<Result<void>(const std::filesystem::path&)>& finish,
+                          const std::optional<RankPlace>& ranks = {});
 
 }  // namespace mantissa::cli

@@ -8,12 +8,14 @@
 #include "base/paths.h"
 #include "finish_job.h"
 #include "job_follower.h"
+#include "joined_run.h"
 #include "judge/html_report.h"
 #include "judge/texts.h"
 #include "launch/resume.h"
 #include "launch/run_lookup.h"
 #include "output.h"
 #include "plan/validate.h"
+#include "record/rank_file.h"
 #include "preflight.h"
 #include "resume_lines.h"
 #include "results.h"
@@ -41,14 +43,15 @@ void say_first_lines(const Preflight& preflight, const SourcedPlan& plan, const 
     for (const std::string& line : resume_lines(job_folder, language)) view.line(line);
 }
 
-Result<int> run_job(PreparedJob job, const SourcedPlan& plan, const std::string& language,
-                    ProgressView& view) {
-    if (plan.plan.launch.scope != LaunchScope::Thread) return run_supervised(std::move(job), view);
+Result<int> run_job(PreparedJob job, const SourcedPlan& plan, const std::string& language, ProgressView& view,
+                    const std::optional<LaunchedRank>& launch) {
+    if (!launch && plan.plan.launch.scope != LaunchScope::Thread) return run_supervised(std::move(job), view);
     // The engine's words go to worker.log, as those of a worker process do.
     log::mute_standard_error(true);
-    if (auto file = log::also_to_file(job.runs.front().folder.log()); !file) return file.error();
-    return run_in_thread(std::move(job), view,
-                         [language](const auto& folder) { return finish_job(folder, language); });
+    if (auto file = log::also_to_file(rank_log(job.runs.front().folder.path, launch ? launch->place.rank : 0)); !file)
+        return file.error();
+    return run_in_thread(std::move(job), view, [language](const auto& folder) { return finish_job(folder, language); },
+                         launch ? std::optional(launch->place) : std::nullopt);
 }
 
 /// Without progress lines nobody has said yet why a run ended badly.
@@ -58,6 +61,19 @@ void say_reasons(const JobResult& result) {
             run.state == RunState::StoppedNonfinite)
             std::fprintf(stderr, "mantissa: %s %s: %s\n", to_string(run.mode), to_string(run.state),
                          run.state_reason.c_str());
+}
+
+/// A rank beside the main one: it trains along, and rank 0 says what there is to say.
+int follow_rank_0(const LaunchedRank& launch, const SourcedPlan& plan, const std::string& language) {
+    catch_signals();
+    auto job = share_job(launch, {});
+    if (!job) return fail(job.error());
+    ProgressView view(ProgressView::Style::Silent);
+    const auto ended = run_job(std::move(*job), plan, language, view, launch);
+    if (!ended) return fail(ended.error());
+    if (*ended == exit_code(ErrorCode::WorkerLost))
+        std::fprintf(stderr, "mantissa: rank %lld lost the others: its words are in the run folder\n", static_cast<long long>(launch.place.rank));
+    return *ended;
 }
 
 int show_result(const RunOptions& options, const std::filesystem::path& folder, const std::string& language) {
@@ -90,22 +106,32 @@ void add_run_options(CLI::App& verb, RunOptions& options, PlanUse use) {
 int run_verb(const RunOptions& options, PlanUse use) {
     auto plan = options.plan.resolve(use, runs_folder(options.runs_dir));
     if (!plan) return fail(plan.error());
+    const auto launch = find_launch(*plan, process_environment());
+    if (!launch) return fail(launch.error());
+    if (*launch) take_launch(*plan, **launch);
     const std::string language = text_language(options.language);
     const JobKind kind = use == PlanUse::Compare ? JobKind::Comparison : JobKind::SingleRun;
     const auto runs = runs_folder(options.runs_dir);
-    if (const auto fits = settle_resume(kind, *plan, runs); !fits) return fail(fits.error());
-    const auto preflight = check_support(plan->plan, modes_of(plan->plan, use));
-    if (!preflight) return fail(preflight.error());
-    catch_signals();
-    auto job = prepare_job(kind, *plan, runs);
+    if (*launch && (*launch)->place.rank > 0) return follow_rank_0(**launch, *plan, language);
+    std::optional<Preflight> preflight;
+    const auto prepare = [&]() -> Result<PreparedJob> {
+        if (const auto fits = settle_resume(kind, *plan, runs); !fits) return fits.error();
+        auto support = check_support(plan->plan, modes_of(plan->plan, use));
+        if (!support) return support.error();
+        preflight = std::move(*support);
+        catch_signals();
+        return prepare_job(kind, *plan, runs);
+    };
+    auto job = *launch ? share_job(**launch, prepare) : prepare();
     if (!job) return fail(job.error());
     const auto folder = job->folder;
     Result<int> ended = 0;
     {
         ProgressView view(style_of(options));
+        if (*launch) view.line((*launch)->told());
         say_first_lines(*preflight, *plan, folder, language, view);
         view.line("recording to " + folder.string());
-        ended = run_job(std::move(*job), *plan, language, view);
+        ended = run_job(std::move(*job), *plan, language, view, *launch);
     }
     int code = ended ? *ended : fail(ended.error());
     if (const int shown = show_result(options, folder, language); shown != 0 && code == 0) code = shown;

@@ -91,7 +91,8 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         print_configuration(program);
     else
         fail(plan.error());
-    if (has_supervisor(folder) && plan && plan->plan.launch.scope == LaunchScope::Thread)
+    const bool is_inside = plan && (plan->plan.launch.scope == LaunchScope::Thread || plan->plan.launch.scope == LaunchScope::Join);
+    if (has_supervisor(folder) && is_inside)
         print("It is running now, in the program that started it.");
     else if (has_supervisor(folder))
         print("It is " + doing_of(*result) + " now: mantissa runs control " + folder.filename().string() +

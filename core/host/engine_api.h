@@ -86,6 +86,9 @@ struct EngineApi {
     Result<std::string> (*environment)(const RunPlan& plan);
     /// Never writes into the run's folder. A step that refuses (rule 12) is an answer, not an error.
     Result<ReplayAnswer> (*replay)(const ReplayRequest& request);
+    /// Meets the other processes of a launch, once; the run that follows in this process with that place trains with them. Every
+    /// process returns the text of rank 0. Error WorkerLost when not all come.
+    Result<std::string> (*meet)(const RankPlace& place, const std::string& text) = nullptr;
 };
 
 }  // namespace mantissa

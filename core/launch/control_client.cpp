@@ -29,7 +29,7 @@ std::string why_nobody_answers(const std::filesystem::path& folder) {
                                              [](const JobRun& run) { return !RunLock::is_free(run.folder); });
     if (!computes) return "the job has ended, or was never started; its recording can still be opened";
     const auto plan = launch_files::read_run_plan(job->runs.front().folder.plan());
-    if (plan && plan->launch.scope == LaunchScope::Thread)
+    if (plan && (plan->launch.scope == LaunchScope::Thread || plan->launch.scope == LaunchScope::Join))
         return "it runs inside the program that started it: that one controls it, and a SIGTERM to it stops "
                "it";
     // A worker outlives a supervisor that was killed.

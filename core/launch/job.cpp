@@ -45,9 +45,11 @@ Result<void> check_scope(JobKind kind, const RunPlan& plan) {
                          "use launch.scope process"};
         }
         case LaunchScope::Join:
+            if (kind == JobKind::SingleRun) return {};
             break;
     }
-    return Error{ErrorCode::NotBuilt, "launch.scope join is not built yet", "use launch.scope process, ranks or thread"};
+    return Error{ErrorCode::BadPlan, "a launch of several processes trains in one mode, a comparison needs a fresh launch for each",
+                 "start `mantissa train` by the launcher once for each mode, or compare with launch.scope ranks"};
 }
 
 /// The control comes first whatever the order of the plan: turns with equal step counts begin with it.

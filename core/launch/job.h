@@ -42,7 +42,7 @@ struct PreparedJob {
 /// Makes the run folders (plan.json each with its mode, run.db with state queued) and, for a comparison, its
 /// folder with comparison.json. A comparison runs `plan.modes`, with the control `no` added in front if it is
 /// missing, and the replicas of it; a single run uses `plan.mixed_precision`. Errors: InputOutput (with the folder), BadPlan
-/// (comparison in scope thread; a checkpoint to go on from that doesn't fit), NotBuilt (scope join). Nothing is left behind by a job that could
+/// (comparison in scope thread; a checkpoint to go on from that doesn't fit) or in scope join. Nothing is left behind by a job that could
 /// not be prepared.
 Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& plan,
                                 const std::filesystem::path& runs_folder);

@@ -154,6 +154,11 @@ Result<ReplaySubject> find_replay_subject(const fs::path& run, std::optional<std
     auto plan = plan_of(subject.run);
     if (!plan) return plan.error();
     subject.plan = std::move(*plan);
+    if (subject.plan.plan.launch.processes > 1)
+        return Error{ErrorCode::NotBuilt,
+                     "this run was trained by " + std::to_string(subject.plan.plan.launch.processes) +
+                         " processes together, and a replay has one: not built yet",
+                     "train the plan in one process with the batch of all of them, and replay that run"};
     auto reader = RunReader::open(subject.run);
     if (!reader) return reader.error();
     auto steps = all_steps(**reader);

@@ -10,6 +10,7 @@
 #include "launch/engine_module.h"
 #include "launch/run_body.h"
 #include "launch/run_files.h"
+#include "record/rank_file.h"
 
 namespace mantissa {
 
@@ -55,8 +56,7 @@ EngineLoader loader_that_binds(EngineLoader loader, Precision mode) {
 /// worker.log of a run that has no process whose output could go there.
 class RunLog {
   public:
-    explicit RunLog(const RunFolder& folder)
-        : m_file(std::make_shared<std::ofstream>(folder.log(), std::ios::app)) {}
+    explicit RunLog(const std::filesystem::path& file) : m_file(std::make_shared<std::ofstream>(file, std::ios::app)) {}
     void operator()(const std::string& line) const {
         *m_file << readable_time(now_ns()) << ' ' << line << std::endl;
     }
@@ -75,7 +75,8 @@ std::string thread_scope_refusal(JobKind kind, Precision mode) {
 
 Result<std::unique_ptr<ThreadRun>> ThreadRun::start(
     PreparedJob job, const EngineLoader& loader,
-    std::function<Result<void>(const std::filesystem::path&)> finish) {
+    std::function<Result<void>(const std::filesystem::path&)> finish, std::optional<RankPlace> ranks) {
+    const bool is_main = !ranks || ranks->rank == 0;
     auto& state = process_state();
     {
         const std::lock_guard lock(state.mutex);
@@ -87,7 +88,7 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(
         const std::lock_guard lock(state.mutex);
         state.is_running = false;
     };
-    const auto job_lock = launch_files::lock_job(job.folder);
+    const Result<int> job_lock = is_main ? launch_files::lock_job(job.folder) : Result<int>(-1);
     if (!job_lock) {
         leave();
         return job_lock.error();
@@ -95,15 +96,16 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(
     const Precision mode = job.runs.front().mode;
     std::unique_ptr<ThreadRun> run(new ThreadRun(std::move(job)));
     run->m_thread = std::jthread([self = run.get(), loader = loader_that_binds(loader, mode),
-                                  finish = std::move(finish), job_lock = *job_lock, leave] {
+                                  finish = std::move(finish), job_lock = *job_lock, leave, ranks, is_main] {
         const RunFolder folder = self->m_job.runs.front().folder;
-        self->m_exit_code = execute_run(folder, self->m_control, nullptr, loader, RunLog(folder)).exit_code;
-        if (finish) {
+        const RunLog log(rank_log(folder.path, ranks ? ranks->rank : 0));
+        self->m_exit_code = execute_run(folder, self->m_control, nullptr, loader, log, ranks ? &*ranks : nullptr).exit_code;
+        if (finish && is_main) {
             if (const auto finished = finish(folder.path); !finished) log::error(describe(finished.error()));
         }
-        launch_files::free_reserve(folder);
+        if (is_main) launch_files::free_reserve(folder);
         for (auto& claim : self->m_job.claims) claim.release();
-        ::close(job_lock);
+        if (job_lock >= 0) ::close(job_lock);
         leave();
         self->m_ended = true;
     });

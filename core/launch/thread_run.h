@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/result.h"
@@ -19,9 +20,10 @@ class ThreadRun {
   public:
     /// Takes a prepared single run. `finish` is called on the worker thread after the run's end (judge,
     /// verdicts).
+    /// `ranks`: this process's place among those of a launch (scope join). The main one holds the job, the others only train.
     static Result<std::unique_ptr<ThreadRun>> start(
         PreparedJob job, const EngineLoader& loader = {},
-        std::function<Result<void>(const std::filesystem::path&)> finish = {});
+        std::function<Result<void>(const std::filesystem::path&)> finish = {}, std::optional<RankPlace> ranks = {});
     ~ThreadRun();  // interrupts and waits
     ThreadRun(const ThreadRun&) = delete;
     ThreadRun& operator=(const ThreadRun&) = delete;

@@ -147,17 +147,17 @@ void check_unused_schedule(const RunPlan& plan, Issues& issues) {
 }
 
 void check_built(const RunPlan& plan, Issues& issues) {
-    if (plan.launch.scope == LaunchScope::Join) issues.not_built("launch.scope", "use process, ranks or thread");
-    const bool has_ranks = plan.launch.scope == LaunchScope::Ranks;
+    // In scope join the launcher says how many they are.
+    const bool has_ranks = plan.launch.scope == LaunchScope::Ranks || plan.launch.scope == LaunchScope::Join;
     if (plan.launch.processes > 1 && !has_ranks)
         issues.bad("launch.processes", ", but launch.scope is " + std::string(to_string(plan.launch.scope)) + ", which trains in one process",
                    "use launch.scope ranks, or 1 process");
-    if (has_ranks && plan.launch.processes < 2)
+    if (plan.launch.scope == LaunchScope::Ranks && plan.launch.processes < 2)
         issues.bad("launch.processes", ", but launch.scope ranks trains in several processes", "use 2 or more, or launch.scope process");
     if (has_ranks && plan.observe.local_error_every > 0)
-        issues.not_built("observe.local_error_every", "use 0 with launch.scope ranks");
+        issues.not_built("observe.local_error_every", "use 0 with several processes");
     if (has_ranks && (plan.repetitions.control > 0 || plan.repetitions.rounding > 0))
-        issues.not_built("repetitions", "use none with launch.scope ranks");
+        issues.not_built("repetitions", "use none with several processes");
     if (!plan.model.file.empty())
         issues.not_built("model.file",
                          "name a model of the catalogue: " + join_names(catalogue::model_ids()));

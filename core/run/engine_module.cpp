@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "devices/memory_meter.h"
 #include "distributed/gloo_group.h"
+#include "engine/collectives.h"
 #include "engine/engine_error.h"
 #include "host/engine_api.h"
 #include "plan/plan_names.h"
@@ -75,11 +76,35 @@ void record_meta(const RunPlan& plan, RunParts& parts, RunRecorder& recorder) {
     }
 }
 
+/// The group that this process has met; it trains with it, and no process trains twice.
+struct Met {
+    RankPlace place;
+    std::shared_ptr<ProcessGroup> group;
+};
+std::optional<Met>& met() {
+    static std::optional<Met> one;
+    return one;
+}
+
+Result<std::shared_ptr<ProcessGroup>> group_at(const RankPlace& place) {
+    if (met() && met()->place == place) return met()->group;
+    return join_group(place);
+}
+
+Result<std::string> meet(const RankPlace& place, const std::string& text) {
+    return guarded([&]() -> Result<std::string> {
+        auto group = join_group(place);
+        if (!group) return group.error();
+        met() = Met{place, *group};
+        return collectives::gather_bytes(group->get(), place.rank == 0 ? text : std::string()).front();
+    });
+}
+
 Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
     return guarded([&]() -> Result<RunEnd> {
         std::shared_ptr<Ranks> ranks;
         if (session.ranks != nullptr) {
-            Result<std::shared_ptr<ProcessGroup>> group = join_group(*session.ranks);
+            Result<std::shared_ptr<ProcessGroup>> group = group_at(*session.ranks);
             if (!group) return group.error();
             ranks = std::make_shared<Ranks>(*group);
         }
@@ -142,6 +167,6 @@ Result<ReplayAnswer> replay(const ReplayRequest& request) {
 extern "C" __attribute__((visibility("default"))) const mantissa::EngineApi* mantissa_engine_api() {
     static const mantissa::EngineApi api{mantissa::engine_abi,  TORCH_VERSION,   mantissa::run,
                                          mantissa::choose_mode, mantissa::trial, mantissa::probe,
-                                         mantissa::environment, mantissa::replay};
+                                         mantissa::environment, mantissa::replay, mantissa::meet};
     return &api;
 }

@@ -3134,20 +3134,28 @@ Start a comparison on the page Set up.</source>
         <translation>此窗口的工作线程</translation>
     </message>
     <message>
-        <source>local ranks</source>
-        <translation>本机多个 rank</translation>
+        <source>%1 local ranks  –  they train together</source>
+        <translation>本机 %1 个 rank  –  共同训练</translation>
     </message>
     <message>
-        <source>several processes can&apos;t train together yet</source>
-        <translation>目前还不能多进程共同训练</translation>
+        <source>join a launcher  –  torchrun, srun or mpirun start mantissa train</source>
+        <translation>加入启动器  –  由 torchrun、srun 或 mpirun 启动 mantissa train</translation>
     </message>
     <message>
-        <source>join a launcher</source>
-        <translation>加入启动器</translation>
+        <source>The launcher starts the processes; this window follows the run on the page Runs.</source>
+        <translation>进程由启动器启动；此窗口在“运行”页跟随该运行。</translation>
     </message>
     <message>
-        <source>torchrun and mpirun can&apos;t be joined yet</source>
-        <translation>目前还不能加入 torchrun 或 mpirun</translation>
+        <source>Where it runs</source>
+        <translation>运行位置</translation>
+    </message>
+    <message>
+        <source>%1 processes train each mode together, a batch each; one mode after the other</source>
+        <translation>每种模式由 %1 个进程共同训练，各取一个批次；各模式依次进行</translation>
+    </message>
+    <message>
+        <source>%1 local ranks</source>
+        <translation>本机 %1 个 rank</translation>
     </message>
     <message>
         <source>in this window, one run at a time; a comparison needs a fresh process for each mode</source>

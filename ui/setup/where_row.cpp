@@ -2,7 +2,11 @@
 
 #include <QMenu>
 #include <QPushButton>
+#include <QThread>
+#include <QUndoStack>
+#include <algorithm>
 
+#include "plan/plan_names.h"
 #include "ui/bridge/retranslation.h"
 #include "ui/setup/machine_probe.h"
 #include "ui/setup/plan_editor.h"
@@ -60,20 +64,31 @@ void WhereRow::fillDevices() {
 void WhereRow::fillScopes() {
     QMenu* menu = m_scope->menu();
     menu->clear();
-    const auto add = [&](const char* id, const QString& words, const QString& refusal = {}) {
-        QAction* action =
-            menu->addAction(refusal.isEmpty() ? words : words + QStringLiteral("  –  ") + refusal);
+    const LaunchPlan& launch = m_editor.plan().launch;
+    const auto add = [&](LaunchScope scope, int processes, const QString& words) {
+        QAction* action = menu->addAction(words);
         action->setCheckable(true);
-        action->setChecked(m_editor.text("launch.scope") == QLatin1String(id));
-        action->setEnabled(refusal.isEmpty());
-        action->setToolTip(refusal);
-        connect(action, &QAction::triggered, this,
-                [this, id] { m_editor.edit("launch.scope", QLatin1String(id)); });
+        action->setChecked(launch.scope == scope && launch.processes == processes);
+        connect(action, &QAction::triggered, this, [this, scope, processes] { chooseScope(scope, processes); });
     };
-    add("process", tr("fresh process"));
-    add("thread", tr("this window's worker thread"));
-    add("ranks", tr("local ranks"), tr("several processes can't train together yet"));
-    add("join", tr("join a launcher"), tr("torchrun and mpirun can't be joined yet"));
+    add(LaunchScope::Process, 1, tr("fresh process"));
+    add(LaunchScope::Thread, 1, tr("this window's worker thread"));
+    for (const int processes : {2, 4, 8}) {
+        if (processes <= std::max(2, QThread::idealThreadCount()))
+            add(LaunchScope::Ranks, processes, tr("%1 local ranks  –  they train together").arg(processes));
+    }
+    QAction* join = menu->addAction(tr("join a launcher  –  torchrun, srun or mpirun start mantissa train"));
+    join->setEnabled(false);
+    join->setToolTip(tr("The launcher starts the processes; this window follows the run on the page Runs."));
+}
+
+// One step of undo, however many settings it is.
+void WhereRow::chooseScope(LaunchScope scope, int processes) {
+    const bool isBoth = m_editor.plan().launch.processes != processes && m_editor.plan().launch.scope != scope;
+    if (isBoth) m_editor.undoStack().beginMacro(tr("Where it runs"));
+    m_editor.edit("launch.processes", QString::number(processes));
+    m_editor.edit("launch.scope", QLatin1String(to_string(scope)));
+    if (isBoth) m_editor.undoStack().endMacro();
 }
 
 QString WhereRow::deviceText() const {
@@ -90,6 +105,10 @@ QString WhereRow::scopeAnswer() const {
     if (m_editor.plan().launch.scope == LaunchScope::Thread) {
         return tr("in this window, one run at a time; a comparison needs a fresh process for each mode");
     }
+    if (m_editor.plan().launch.scope == LaunchScope::Ranks) {
+        return tr("%1 processes train each mode together, a batch each; one mode after the other")
+            .arg(m_editor.plan().launch.processes);
+    }
     switch (m_editor.plan().launch.order) {
         case ComparisonOrder::Turns:
             return tr("each mode in a process of its own; they take turns, so times are fair");
@@ -105,8 +124,11 @@ void WhereRow::refresh() {
     const QFontMetrics metrics(m_device->font());
     setButtonText(m_device, tr("Device"), metrics.elidedText(deviceText(), Qt::ElideRight, 210));
     m_device->setToolTip(deviceText());
-    const bool thread = m_editor.plan().launch.scope == LaunchScope::Thread;
-    setButtonText(m_scope, tr("Runs in"), thread ? tr("worker thread") : tr("fresh process"));
+    const LaunchPlan& launch = m_editor.plan().launch;
+    const QString scope = launch.scope == LaunchScope::Thread  ? tr("worker thread")
+                          : launch.scope == LaunchScope::Ranks ? tr("%1 local ranks").arg(launch.processes)
+                                                               : tr("fresh process");
+    setButtonText(m_scope, tr("Runs in"), scope);
     QString problem = m_editor.error("device");
     for (const char* path : {"launch.scope", "launch.processes"}) {
         problem = problem.isEmpty() ? m_editor.error(path) : problem;

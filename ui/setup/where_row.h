@@ -1,5 +1,6 @@
 #pragma once
 // 2 Where? Device and launch scope; what isn't possible here is in the menus with its reason.
+#include "plan/run_plan.h"
 #include "ui/setup/question_row.h"
 
 namespace mantissa::ui {
@@ -15,6 +16,7 @@ class WhereRow : public QuestionRow {
   private:
     void fillDevices();
     void fillScopes();
+    void chooseScope(LaunchScope scope, int processes);
     void refresh();
     [[nodiscard]] QString deviceText() const;
     [[nodiscard]] QString scopeAnswer() const;
