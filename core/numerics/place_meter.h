@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "torch_pch.h"
+#include "numerics/tensor_reading.h"
 
 namespace mantissa {
 

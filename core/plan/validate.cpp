@@ -156,8 +156,8 @@ void check_built(const RunPlan& plan, Issues& issues) {
         issues.bad("launch.processes", ", but launch.scope ranks trains in several processes", "use 2 or more, or launch.scope process");
     if (has_ranks && plan.observe.local_error_every > 0)
         issues.not_built("observe.local_error_every", "use 0 with several processes");
-    if (has_ranks && (plan.repetitions.control > 0 || plan.repetitions.rounding > 0))
-        issues.not_built("repetitions", "use none with several processes");
+    if (has_ranks && plan.repetitions.control > 0) issues.not_built("repetitions.control", "use 0 with several processes");
+    if (has_ranks && plan.repetitions.rounding > 0) issues.not_built("repetitions.rounding", "use 0 with several processes");
     if (!plan.model.file.empty())
         issues.not_built("model.file",
                          "name a model of the catalogue: " + join_names(catalogue::model_ids()));

@@ -39,14 +39,14 @@ ComparisonReader::ComparisonReader(fs::path folder, bool isComparison)
 
 std::optional<ComparisonSnapshot> ComparisonReader::look(const std::string& language) {
     std::error_code error;
-    const fs::file_time_type written = fs::last_write_time(m_file, error);
-    const bool isNew = !error && (m_seen != written || m_language != language);
+    const std::optional<FileStamp> written = file_stamp(m_file);
+    const bool isNew = written && (m_seen != written || m_language != language);
     if (isNew) {
         m_seen = written;
         m_language = language;
         m_isComparison ? readComparison(language) : readSingle(language);
     }
-    if (error && m_snapshot.problem.empty() && !fs::exists(m_folder, error)) {
+    if (!written && m_snapshot.problem.empty() && !fs::exists(m_folder, error)) {
         m_snapshot.problem = "there is no folder " + m_folder.string();
         return m_snapshot;
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_stamp.h"
 #include "record/comparison_record.h"
 
 namespace mantissa::ui {
@@ -32,7 +33,7 @@ class ComparisonReader {
 
     const std::filesystem::path m_folder, m_file;
     const bool m_isComparison;
-    std::optional<std::filesystem::file_time_type> m_seen;
+    std::optional<FileStamp> m_seen;
     std::string m_language;
     ComparisonSnapshot m_snapshot;
 };

@@ -30,10 +30,8 @@ std::int64_t sizeOf(const fs::path& folder) {
 }
 
 /// True when `file` is newer than what was seen; also when it has gone.
-bool isNews(const fs::path& file, std::optional<fs::file_time_type>& seen) {
-    std::error_code missing;
-    const fs::file_time_type written = fs::last_write_time(file, missing);
-    const std::optional<fs::file_time_type> now = missing ? std::nullopt : std::optional(written);
+bool isNews(const fs::path& file, std::optional<FileStamp>& seen) {
+    const std::optional<FileStamp> now = file_stamp(file);
     return std::exchange(seen, now) != now;
 }
 

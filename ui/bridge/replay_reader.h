@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_stamp.h"
 #include "record/replay_report.h"
 #include "record/run_summary.h"
 
@@ -50,7 +51,7 @@ class ReplayReader {
     const std::filesystem::path m_run;
     const std::int64_t m_step;
     const std::filesystem::path m_folder;
-    std::optional<std::filesystem::file_time_type> m_incidentSeen, m_replaySeen;
+    std::optional<FileStamp> m_incidentSeen, m_replaySeen;
     int m_looksForControl = 0;
     bool m_isFirst = true, m_hasRun = false, m_isWorkedOn = false;
     ReplaySnapshot m_snapshot;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/file_stamp.h"
 #include "record/comparison_record.h"
 #include "record/run_folder.h"
 
@@ -36,7 +37,7 @@ class NumericsReader::Worker {
     [[nodiscard]] RunNumbers* chosen() const { return m_request.run < m_runs.size() ? m_runs[m_request.run].get() : nullptr; }
 
     NumericsRequest m_request;
-    std::optional<fs::file_time_type> m_recordSeen;
+    std::optional<FileStamp> m_recordSeen;
     std::vector<std::unique_ptr<RunNumbers>> m_runs;
     TensorHeat m_heat;
     std::int64_t m_heatNext = 0;  // steps before it are in the heat map
@@ -91,8 +92,8 @@ void NumericsReader::Worker::findRuns() {
         }
         return;
     }
-    const fs::file_time_type written = fs::last_write_time(m_request.folder / "comparison.json", error);
-    if (error || m_recordSeen == written) {
+    const std::optional<FileStamp> written = file_stamp(m_request.folder / "comparison.json");
+    if (!written || m_recordSeen == written) {
         return;
     }
     m_recordSeen = written;

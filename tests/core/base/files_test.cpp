@@ -1,6 +1,8 @@
+#include "base/file_stamp.h"
 #include "base/files.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -70,6 +72,21 @@ TEST(Paths, ArgumentThenEnvironmentThenXdg) {
     ::unsetenv("XDG_DATA_HOME");
     ::setenv("HOME", "/home/someone", 1);
     EXPECT_EQ(runs_folder(), "/home/someone/.local/share/mantissa/runs");
+}
+
+TEST(FileStamp, TwoRenamesWithinOneTickAreTwoFiles) {
+    const std::filesystem::path file = std::filesystem::temp_directory_path() / ("mantissa-stamp-" + std::to_string(::getpid()));
+    EXPECT_FALSE(file_stamp(file).has_value());
+    std::optional<FileStamp> before;
+    for (int i = 0; i < 50; ++i) {
+        ASSERT_TRUE(write_file_atomically(file, i % 2 == 0 ? "even" : "odd!").ok());
+        const auto now = file_stamp(file);
+        ASSERT_TRUE(now.has_value());
+        EXPECT_EQ(now, file_stamp(file));
+        EXPECT_NE(now, before) << i;
+        before = now;
+    }
+    std::filesystem::remove(file);
 }
 
 }  // namespace

@@ -106,19 +106,18 @@ TEST_F(Job, a_single_run_has_no_replicas) {
     EXPECT_EQ(job->claims.size(), 1U);
 }
 
-TEST_F(Job, scopes_that_are_not_built_and_comparisons_in_a_thread_are_refused) {
+TEST_F(Job, comparisons_in_a_thread_or_in_a_launch_are_refused) {
     SourcedPlan sourced = plan("steps=5");
     sourced.plan.launch.scope = LaunchScope::Thread;
     const auto in_thread = prepare_job(JobKind::Comparison, sourced, runs());
     ASSERT_FALSE(in_thread);
     EXPECT_EQ(in_thread.error().code, ErrorCode::BadPlan);
     EXPECT_NE(in_thread.error().message.find("fresh process"), std::string::npos);
-    for (const auto scope : {LaunchScope::Ranks, LaunchScope::Join}) {
-        sourced.plan.launch.scope = scope;
-        const auto job = prepare_job(JobKind::SingleRun, sourced, runs());
-        ASSERT_FALSE(job);
-        EXPECT_EQ(job.error().code, ErrorCode::NotBuilt);
-    }
+    sourced.plan.launch.scope = LaunchScope::Join;
+    const auto in_launch = prepare_job(JobKind::Comparison, sourced, runs());
+    ASSERT_FALSE(in_launch);
+    EXPECT_EQ(in_launch.error().code, ErrorCode::BadPlan);
+    EXPECT_NE(in_launch.error().message.find("a fresh launch for each"), std::string::npos);
     EXPECT_FALSE(fs::exists(runs()));
 }
 

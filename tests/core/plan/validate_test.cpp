@@ -105,6 +105,7 @@ TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
     EXPECT_EQ(verdict(R"({"launch": {"scope": "join"}})"), "no error");
     EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "observe": {"local_error_every": 5}})"), ErrorCode::NotBuilt);
     EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "repetitions": {"control": 2}})"), ErrorCode::NotBuilt);
+    EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "repetitions": {"rounding": 1}})"), ErrorCode::NotBuilt);
 }
 
 TEST(Validate, SeveralProcessesAndTheirScopeBelongTogether) {

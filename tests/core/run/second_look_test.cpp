@@ -88,7 +88,9 @@ TEST_F(SecondLook, SeesTheNumbersOfTheStepAndLeavesTheRunsOwnAlone) {
     ASSERT_EQ(watched.size(), alone.size());
     std::size_t bad = 0;
     for (std::size_t i = 0; i < alone.size(); ++i) {
-        EXPECT_TRUE(std::memcmp(&alone[i], &watched[i], sizeof alone[i]) == 0) << i << ": " << alone[i] << " and " << watched[i];
+        // A recording keeps no sign of a NaN.
+        const bool are_nan = std::isnan(alone[i]) && std::isnan(watched[i]);
+        EXPECT_TRUE(are_nan || std::memcmp(&alone[i], &watched[i], sizeof alone[i]) == 0) << i << ": " << alone[i] << " and " << watched[i];
         bad += std::isfinite(alone[i]) ? 0 : 1;
     }
     EXPECT_GT(bad, 2u);

@@ -86,7 +86,7 @@ TEST(CliPlanErrors, FieldsOfTheDesignThatAreNotBuiltAreRefused) {
     const Home home;
     expect_refused(
         home, {"train", "digits-mlp", "--scope", "join"}, 2,
-        "mantissa: --scope: launch.scope is join: not built yet\n          use process, ranks or thread\n");
+        "mantissa: launch.scope is join, but no launcher started this process\n          start it by torchrun --no-python, srun or mpirun; for several processes on this machine use --num_processes N\n");
     expect_refused(home, {"train", "digits-mlp", "--num_processes", "2", "--scope", "process"}, 2,
                    "mantissa: --num_processes: launch.processes is 2, but launch.scope is process, which trains in one process\n"
                    "          use launch.scope ranks, or 1 process\n");

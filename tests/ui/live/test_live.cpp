@@ -93,7 +93,7 @@ void TestLive::aRepeatedControlIsSaid() {
     record.repeating = {2, 3};
     record.decision.reset();
     QVERIFY(write_comparison(made.folder, record).ok());
-    QTRY_VERIFY_WITH_TIMEOUT(p.headline().text().contains(QStringLiteral("Repeating `no`: 2 of 3")), patience);
+    QTRY_VERIFY2_WITH_TIMEOUT(p.headline().text().contains(QStringLiteral("Repeating `no`: 2 of 3")), qPrintable(p.headline().text()), patience);
 }
 
 void TestLive::whyOpensReasonsAndVerdicts() {
