@@ -225,7 +225,7 @@ int main(int count, char** values) {
     const std::string what = arguments.empty() ? "" : arguments[0];
     const auto argument = [&](std::size_t i) { return i < arguments.size() ? arguments[i] : std::string(); };
     const auto number = [](const std::string& text, int otherwise) { return text.empty() ? otherwise : std::atoi(text.c_str()); };
-    const int pairs = number(told_pairs.empty() && what.starts_with("--watch") ? argument(2) : told_pairs, 30);
+    const int pairs = number(told_pairs.empty() && (what == "--watch" || what == "--watch-ratios") ? argument(2) : told_pairs, 30);
     if (pairs < 1) return fail("the number of pairs must be a whole number from 1 up", 2);
     if (what.empty() && !file.empty()) return run_all(file, pairs);
     if (what == "--flood" && arguments.size() == 2) return bench::run_flood(std::max(1, number(argument(1), 0)));
