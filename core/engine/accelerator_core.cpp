@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "engine/gradient_sync.h"
 #include "engine/misuse.h"
@@ -49,6 +50,28 @@ void save(const std::vector<torch::Tensor>& from, const std::vector<torch::Tenso
         } else {
             to[i].copy_(from[i]);
         }
+    }
+}
+
+// The groups' own exceptions have no type in common; what they say names the place in the network's code, or a pair of processes.
+bool comes_from_the_network(const std::exception& error) {
+    const std::string_view text(error.what());
+    const auto says = [text](std::string_view words) { return text.find(words) != std::string_view::npos; };
+    return dynamic_cast<const c10::DistError*>(&error) != nullptr || says("/gloo/") || says("caused pair closure");
+}
+
+/// The gradients are averaged while backward runs: what befalls another process ends it here.
+void walk_back_with_others(const torch::Tensor& root, const ProcessGroup& processes) {
+    try {
+        misuse::walk_back(root);
+    } catch (const std::exception& error) {
+        if (!comes_from_the_network(error)) throw;
+        const std::string text = error.what();
+        throw EngineError({ErrorCode::WorkerLost,
+                           "averaging the gradients of process " + std::to_string(processes.rank()) + " of " +
+                               std::to_string(processes.size()) + " failed: another process ended, or didn't come in time (" +
+                               text.substr(0, text.find('\n')) + ")",
+                           "look at the first process that ended: its own words say why"});
     }
 }
 
@@ -136,7 +159,11 @@ void AcceleratorCore::backward(const torch::Tensor& loss, double loss_factor) {
         }
     };
     each_sync([&](GradientSync& one) { one.before_backward(root); });
-    misuse::walk_back(root);
+    if (options.processes) {
+        walk_back_with_others(root, *options.processes);
+    } else {
+        misuse::walk_back(root);
+    }
     each_sync([](GradientSync& one) { one.after_backward(); });
 }
 

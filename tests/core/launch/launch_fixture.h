@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../support/processes.h"
 #include "launch/job.h"
 #include "launch/run_lookup.h"
 #include "launch/supervisor.h"
@@ -104,15 +105,8 @@ class LaunchTest : public ::testing::Test {
 
     /// The worker process of a run: the one that `worker <run folder>` started.
     static pid_t worker_of(const fs::path& run) {
-        for (const auto& entry : fs::directory_iterator("/proc")) {
-            const std::string name = entry.path().filename();
-            if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-            std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-            const std::string line{std::istreambuf_iterator<char>(file), {}};
-            if (line.find(std::string("worker\0", 7) + run.string() + '\0') != std::string::npos)
-                return std::stoi(name);
-        }
-        return -1;
+        const auto found = processes_with(std::string("worker\0", 7) + run.string() + '\0');
+        return found.empty() ? -1 : found.front();
     }
 
   private:

@@ -1,17 +1,21 @@
 // Several processes train one run: the numbers of one process with the doubled batch, one decision on skips, control, and what is said
 // when one of them dies.
 #include <gmock/gmock.h>
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <map>
 #include <memory>
 
+#include "base/files.h"
 #include "program.h"
 #include "tests/support/processes.h"
 
@@ -118,8 +122,9 @@ TEST(CliRanks, a_comparison_runs_each_mode_on_all_ranks_one_by_one) {
 
 /// The value of MANTISSA_RANK in a process's environment.
 std::string rank_of(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-    const std::string all{std::istreambuf_iterator<char>(file), {}};
+    const Result<std::string> read = read_file("/proc/" + std::to_string(pid) + "/environ");
+    if (!read) return "";  // gone meanwhile
+    const std::string& all = *read;
     const std::string name = "MANTISSA_RANK=";
     for (std::size_t at = 0; at < all.size(); at = all.find('\0', at) + 1) {
         if (all.compare(at, name.size(), name) == 0) return all.substr(at + name.size(), all.find('\0', at) - at - name.size());
@@ -169,7 +174,7 @@ TEST(CliRanks, a_rank_that_hangs_ends_the_run_when_the_groups_time_is_over) {
     ASSERT_EQ(::kill(worker, SIGSTOP), 0);
     const auto outcome = program.wait(patience);
     EXPECT_EQ(outcome.code, 5) << outcome.err;
-    EXPECT_THAT(outcome.json()["state_reason"].get<std::string>(), HasSubstr("within 4 s"));
+    EXPECT_THAT(outcome.json()["state_reason"].get<std::string>(), HasSubstr("another process ended, or didn't come"));
     EXPECT_TRUE(workers(home).empty());
 }
 
@@ -225,6 +230,120 @@ TEST(CliRanks, a_run_of_two_goes_on_from_its_checkpoint_to_the_same_losses) {
     for (const char* file : {"run.db", "rank-1.db"}) {
         EXPECT_EQ(query(folder_of(rest) / file, losses), query(folder_of(whole) / file, losses)) << file;
     }
+}
+
+// --- a launch that somebody else made: exactly the variables of torchrun, of srun's step and of mpirun
+
+/// A port of this machine that was free a moment ago.
+int free_port() {
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (::bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+        ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+        throw std::runtime_error("no free port");
+    }
+    ::close(socket);
+    return ntohs(address.sin_port);
+}
+
+using Variables = std::map<std::string, std::string>;
+
+Variables of_torchrun(int rank, int port) {
+    return {{"RANK", std::to_string(rank)},       {"WORLD_SIZE", "2"},           {"LOCAL_RANK", std::to_string(rank)},
+            {"LOCAL_WORLD_SIZE", "2"},            {"MASTER_ADDR", "127.0.0.1"},  {"MASTER_PORT", std::to_string(port)},
+            {"GROUP_RANK", "0"},                  {"ROLE_RANK", std::to_string(rank)}, {"TORCHELASTIC_RESTART_COUNT", "0"}};
+}
+Variables of_slurm(int rank, int port) {
+    return {{"SLURM_PROCID", std::to_string(rank)}, {"SLURM_LOCALID", std::to_string(rank)}, {"SLURM_STEP_NUM_TASKS", "2"},
+            {"SLURM_NTASKS", "2"},                  {"SLURM_JOB_ID", "4711"},                {"SLURM_STEP_ID", "0"},
+            {"SLURM_STEP_NODELIST", "localhost"},   {"MASTER_PORT", std::to_string(port)}};
+}
+Variables of_open_mpi(int rank, int port) {
+    return {{"OMPI_COMM_WORLD_RANK", std::to_string(rank)}, {"OMPI_COMM_WORLD_SIZE", "2"},
+            {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(rank)}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+            {"MASTER_PORT", std::to_string(port)}};
+}
+
+struct Pair {
+    Outcome main, other;
+};
+Pair launched(Home& home, Variables (*variables)(int, int), const std::vector<std::string>& arguments) {
+    const int port = free_port();
+    home.variables = variables(1, port);
+    Started other(home, arguments);
+    home.variables = variables(0, port);
+    Started main(home, arguments);
+    home.variables.clear();
+    Pair pair;
+    pair.main = main.wait(patience);
+    pair.other = other.wait(patience);
+    return pair;
+}
+
+TEST(CliJoin, two_processes_of_a_launch_train_what_two_local_ranks_train) {
+    const std::vector<std::string> plan{"digits-mlp", "--mixed_precision", "fp16", "--max-steps", "20"};
+    Home home;
+    const Json local = trained(home, two_ranks(plan));
+    const auto losses = query(folder_of(local) / "run.db", "SELECT step, loss, loss_scale FROM steps ORDER BY step");
+    std::vector<std::string> arguments{"train", "--cpu", "--json"};
+    arguments.insert(arguments.end(), plan.begin(), plan.end());
+    for (const auto variables : {of_torchrun, of_slurm, of_open_mpi}) {
+        const Pair pair = launched(home, variables, arguments);
+        EXPECT_EQ(pair.main.code, 0) << pair.main.err;
+        EXPECT_EQ(pair.other.code, 0) << pair.other.err;
+        EXPECT_TRUE(pair.other.out.empty()) << pair.other.out;  // rank 0 says what there is to say
+        EXPECT_THAT(pair.main.err, HasSubstr("rank 0 of 2 by "));
+        const Json run = pair.main.json();
+        ASSERT_TRUE(run.is_object()) << pair.main.out;
+        EXPECT_EQ(run["state"], "finished");
+        EXPECT_EQ(query(folder_of(run) / "run.db", "SELECT step, loss, loss_scale FROM steps ORDER BY step"), losses);
+        EXPECT_EQ(query(folder_of(run) / "rank-1.db", "SELECT count(*) FROM steps"), std::vector<std::string>{"20"});
+    }
+    EXPECT_EQ(home.run_folders().size(), 4U);  // one folder a launch
+}
+
+TEST(CliJoin, what_rank_0_refuses_ends_all_with_its_sentence) {
+    Home home;
+    const Pair pair = launched(home, of_torchrun, {"train", "digits-mlp", "--cpu", "--runs-dir", "/proc/no/runs"});
+    EXPECT_NE(pair.main.code, 0);
+    EXPECT_EQ(pair.other.code, pair.main.code) << pair.other.err;
+    EXPECT_THAT(pair.other.err, HasSubstr("rank 0: "));
+    EXPECT_THAT(pair.other.err, HasSubstr("/proc/no"));
+    EXPECT_TRUE(home.run_folders().empty());
+}
+
+TEST(CliJoin, a_rank_that_is_killed_is_missed_by_the_other) {
+    Home home;
+    const int port = free_port();
+    const std::vector<std::string> arguments{"train", "digits-cnn", "--cpu", "--json", "--max-steps", "500000"};
+    home.variables = of_torchrun(1, port);
+    Started other(home, arguments);
+    home.variables = of_torchrun(0, port);
+    Started main(home, arguments);
+    home.variables.clear();
+    ASSERT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= 15; }));
+    other.send(SIGKILL);
+    const auto outcome = main.wait(patience);
+    EXPECT_EQ(outcome.code, 5) << outcome.err;
+    EXPECT_EQ(outcome.json()["state"], "failed");
+    EXPECT_THAT(outcome.json()["state_reason"].get<std::string>(), HasSubstr("another process ended"));
+}
+
+TEST(CliJoin, half_set_variables_and_other_scopes) {
+    Home home;
+    home.variables = {{"RANK", "0"}, {"WORLD_SIZE", "2"}};
+    const auto refused = home.run({"train", "digits-mlp", "--cpu"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("torchrun's variables are half set: LOCAL_RANK is missing"));
+    // A flag is stronger than a launcher.
+    const auto alone = home.run({"train", "digits-mlp", "--cpu", "--json", "--max-steps", "5", "--scope", "process"});
+    EXPECT_EQ(alone.code, 0) << alone.err;
+    home.variables = of_torchrun(0, 29500);
+    const auto compared = home.run({"compare", "digits-mlp", "--cpu", "--scope", "process", "--max-steps", "5", "--json"});
+    EXPECT_EQ(compared.code, 0) << compared.err;
 }
 
 }  // namespace

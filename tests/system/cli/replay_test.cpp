@@ -1,6 +1,8 @@
 // The time machine through the command line, with the real engine: gated-overflow in fp16 breaks in gate.mul between steps 30 and 280.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 #include <signal.h>
 
 #include <fstream>
@@ -8,6 +10,7 @@
 #include <sstream>
 
 #include "program.h"
+#include "tests/support/processes.h"
 
 namespace mantissa::system_test {
 namespace {
@@ -162,12 +165,8 @@ TEST_F(CliReplay, AHealthyStepIsAskedWhatIfAndGoneOnWith) {
 /// Processes of a replay that work for this home.
 int children_of_replays(const Home& home) {
     int count = 0;
-    std::error_code ignored;
-    for (const auto& process : fs::directory_iterator("/proc", ignored)) {
-        std::ifstream file(process.path() / "cmdline");
-        const std::string words(std::istreambuf_iterator<char>(file), {});
-        if (words.find("replay-step") != std::string::npos && words.find(home.path().string()) != std::string::npos) ++count;
-    }
+    const auto of_home = test::processes_with(home.path().string());
+    for (const pid_t pid : test::processes_with("replay-step")) count += std::count(of_home.begin(), of_home.end(), pid) > 0 ? 1 : 0;
     return count;
 }
 
