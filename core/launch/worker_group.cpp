@@ -8,10 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -22,8 +20,6 @@
 
 namespace mantissa {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A run that ends by its own rules ends so on all ranks.
 bool is_good(int wait_status) {
@@ -54,43 +50,25 @@ WorkerGroup::~WorkerGroup() {
     for (const Member& member : m_members) {
         if (member.channel >= 0) ::close(member.channel);
     }
-    remove_meeting_place();
 }
 
 WorkerGroup::WorkerGroup(WorkerGroup&& other) noexcept { *this = std::move(other); }
 
 WorkerGroup& WorkerGroup::operator=(WorkerGroup&& other) noexcept {
     std::swap(m_members, other.m_members);
-    std::swap(m_meeting_folder, other.m_meeting_folder);
+    std::swap(m_meeting_place, other.m_meeting_place);
     std::swap(m_first_end_ns, other.m_first_end_ns);
     std::swap(m_was_asked, other.m_was_asked);
     return *this;
 }
 
-Result<std::string> WorkerGroup::make_meeting_place() {
-    std::error_code failed;
-    std::string pattern = (fs::temp_directory_path(failed) / "mantissa-ranks-XXXXXX").string();
-    if (failed || ::mkdtemp(pattern.data()) == nullptr) {
-        return Error{ErrorCode::InputOutput, "the processes have no place to meet: no folder can be made at " + pattern,
-                     "make room, or name another folder in TMPDIR"};
-    }
-    m_meeting_folder = pattern;
-    return (m_meeting_folder / "store").string();
-}
-
-void WorkerGroup::remove_meeting_place() {
-    if (m_meeting_folder.empty()) return;
-    std::error_code ignored;
-    fs::remove_all(m_meeting_folder, ignored);
-    m_meeting_folder.clear();
-}
-
 Result<void> WorkerGroup::start(const RunFolder& folder, const RunClaim& claim, const Settings& given) {
     Settings settings = given;
     if (settings.processes > 1) {
-        auto store = make_meeting_place();
-        if (!store) return store.error();
-        settings.environment.emplace_back(worker_environment::meeting_file, *store);
+        auto place = WorkFolder::make("ranks");
+        if (!place) return Error{place.error().code, "the processes have no place to meet: " + place.error().message, place.error().hint};
+        m_meeting_place = std::move(*place);
+        settings.environment.emplace_back(worker_environment::meeting_file, (m_meeting_place.path() / "store").string());
         settings.environment.emplace_back(worker_environment::ranks, std::to_string(settings.processes));
     }
     for (std::int64_t rank = 0; rank < settings.processes; ++rank) {
@@ -153,7 +131,7 @@ std::optional<WorkerGroup::End> WorkerGroup::poll() {
     const std::size_t told = culprit();
     End end{static_cast<std::int64_t>(told), *m_members[told].wait_status, m_members[told].last_words};
     m_members.clear();
-    remove_meeting_place();
+    m_meeting_place = WorkFolder();
     m_first_end_ns = 0;
     m_was_asked = false;
     return end;
@@ -168,7 +146,7 @@ void WorkerGroup::take_end(Member& member, int wait_status) {
 
 void WorkerGroup::end_the_rest() {
     const std::int64_t waited = monotonic_ns() - m_first_end_ns;
-    if (!m_was_asked && waited >= asked_after_ns) {
+    if (!m_was_asked) {
         m_was_asked = true;
         for (const Member& one : m_members) {
             if (!one.wait_status) ::kill(one.pid, SIGTERM);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/work_folder.h"
 #include "launch/run_claim.h"
 #include "record/run_folder.h"
 
@@ -48,8 +49,8 @@ class WorkerGroup {
     [[nodiscard]] pid_t main_pid() const { return m_members.empty() ? -1 : m_members.front().pid; }
     [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(m_members.size()); }
 
-    /// After the first bad end, and after the main process's own.
-    static constexpr std::int64_t asked_after_ns = 0, killed_after_ns = 4'000'000'000;
+    /// After the first bad end, or the main process's own. They are asked to end at once.
+    static constexpr std::int64_t killed_after_ns = 4'000'000'000;
 
   private:
     struct Member {
@@ -60,14 +61,12 @@ class WorkerGroup {
         bool was_killed_here = false;
     };
     Result<void> start_one(const RunFolder& folder, const RunClaim& claim, const Settings& settings, std::int64_t rank);
-    Result<std::string> make_meeting_place();
-    void remove_meeting_place();
     void take_end(Member& member, int wait_status);
     void end_the_rest();
     [[nodiscard]] std::size_t culprit() const;
 
     std::vector<Member> m_members;  // by rank
-    std::filesystem::path m_meeting_folder;
+    WorkFolder m_meeting_place;
     std::int64_t m_first_end_ns = 0;  // of a bad end, or of the main process's; 0: none yet
     bool m_was_asked = false;
 };

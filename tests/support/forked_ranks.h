@@ -6,14 +6,13 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/work_folder.h"
 #include "distributed/gloo_group.h"
 
 namespace mantissa::test {
@@ -24,30 +23,10 @@ struct RankEnd {
     [[nodiscard]] bool is_good() const { return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0; }
 };
 
-/// A folder of one test's own, gone at its end.
-class MeetingFolder {
-  public:
-    MeetingFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "mantissa-ranks-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        m_path = pattern;
-    }
-    ~MeetingFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_path, ignored);
-    }
-    MeetingFolder(const MeetingFolder&) = delete;
-    MeetingFolder& operator=(const MeetingFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-
-  private:
-    std::filesystem::path m_path;
-};
-
 using RankProgram = std::function<std::string(const RankPlace&)>;
 
 inline std::vector<RankEnd> fork_ranks(std::int64_t size, RankPlace place, const RankProgram& program) {
-    const MeetingFolder folder;
+    const WorkFolder folder = WorkFolder::make("ranks").value();
     place.size = size;
     if (place.host.empty()) place.store_file = (folder.path() / "store").string();
     struct Child {
