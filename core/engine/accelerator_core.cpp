@@ -8,6 +8,7 @@
 #include "engine/misuse.h"
 #include "engine/precision_choice.h"
 #include "engine/probability_losses.h"
+#include "engine/synced_batch_norm.h"
 #include "engine/tracker_set.h"
 
 namespace mantissa {
@@ -189,6 +190,11 @@ AutocastScope AcceleratorCore::autocast_of_forward() const {
     }
     const bool cache = options.autocast_cache && at::autocast::is_autocast_cache_enabled();
     return {device.type(), autocast_dtype(precision), true, cache, islands.get()};
+}
+
+ForwardScope AcceleratorCore::forward_scope(const PreparedModelState& model) const {
+    const bool is_synced = model.gradients && options.sync_batch_norm;
+    return {autocast_of_forward(), is_synced ? std::make_shared<SyncedBatchNormScope>(options.processes) : nullptr};
 }
 
 AutocastScope AcceleratorCore::autocast(const AutocastOptions& override) const {

@@ -33,6 +33,11 @@ struct WindowProgress {
     std::vector<torch::Tensor> losses = {};  // of the open attempt, detached
 };
 
+struct ForwardScope {
+    AutocastScope autocast;
+    std::shared_ptr<const void> batch_norm;  // a SyncedBatchNormScope, or empty
+};
+
 class AcceleratorCore {
   public:
     explicit AcceleratorCore(const AcceleratorOptions& options);
@@ -51,8 +56,8 @@ class AcceleratorCore {
     void before_forward(PreparedModelState& model);
     void check_argument(const torch::Tensor& argument, int position, const PreparedModelState& model) const;
     [[nodiscard]] AutocastScope autocast(const AutocastOptions& override = {}) const;
-    /// The mode's autocast, for the forward pass of a prepared model.
-    [[nodiscard]] AutocastScope autocast_of_forward() const;
+    /// What holds during the forward pass of a prepared model: the mode's autocast, and batch norm over all processes.
+    [[nodiscard]] ForwardScope forward_scope(const PreparedModelState& model) const;
     [[nodiscard]] bool any_skipped() const;
     void clear();
 
@@ -86,6 +91,7 @@ class AcceleratorCore {
 
   private:
     [[nodiscard]] std::vector<FactPlace> progress_places();
+    [[nodiscard]] AutocastScope autocast_of_forward() const;
     void send_buffers(PreparedModelState& model) const;
     void finish_attempt();
     bool finish_if_stepped();

@@ -7,6 +7,7 @@ AcceleratorOptions resolved(AcceleratorOptions options) {
         options.on_nonfinite = OnNonfinite::Mark;
         options.batch_norm_on_skip = BatchNormOnSkip::Keep;
         options.short_window = ShortWindow::Upstream;
+        options.sync_batch_norm = false;
         options.loss_scale.floor = 0;
     }
     return options;
@@ -21,6 +22,7 @@ AcceleratorOptions accelerator_options(const RunPlan& plan) {
     options.on_nonfinite = plan.on_nonfinite;
     options.batch_norm_on_skip = plan.batch_norm_on_skip;
     options.short_window = plan.short_window;
+    options.sync_batch_norm = plan.launch.sync_batch_norm;
     options.compat = plan.compat;
     return resolved(options);
 }

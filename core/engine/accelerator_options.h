@@ -37,6 +37,7 @@ struct AcceleratorOptions {
     bool step_scheduler_with_optimizer = true;
     bool split_batches = false;               // a loader's batch is divided among the processes; else each gets one
     bool even_batches = true;                 // ranks see equally many batches: the last ones wrap to the start
+    bool sync_batch_norm = false;             // training statistics over the batches of all processes (SyncBatchNorm); else each its own
     bool device_placement = true;             // prepare() moves models and batches to the device
     bool autocast_cache = true;
     std::vector<std::string> fp32_islands = {};  // path, path.op, aten::op (engine/fp32_islands.h)

@@ -34,7 +34,7 @@ class PreparedModel {
         (check(core, arguments, ++position), ...);
         using Output = std::remove_cvref_t<decltype(m_model->forward(std::forward<Arguments>(arguments)...))>;
         try {
-            const AutocastScope scope = core.autocast_of_forward();
+            const ForwardScope scope = core.forward_scope(*m_state);
             if constexpr (std::is_void_v<Output>) {
                 m_model->forward(std::forward<Arguments>(arguments)...);
             } else {

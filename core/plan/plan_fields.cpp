@@ -92,6 +92,7 @@ void add_what_and_where(std::vector<PlanField>& fields) {
     fields.push_back(CHOICE(launch.scope, "where the run lives"));
     fields.push_back(WHOLE(launch.processes, 1, 4096, "processes that train together"));
     fields.push_back(WHOLE(launch.threads, 1, 1024, "threads inside an operation, equal in all modes"));
+    fields.push_back(SWITCH(launch.sync_batch_norm, "training statistics of batch norm over all processes"));
     fields.push_back(CHOICE(launch.order, "how the runs of a comparison share the machine"));
 }
 

@@ -102,6 +102,8 @@ Result<void> check_version(const Json& plan) {
                  "this program reads version 1"};
 }
 
+const char* to_string(bool value) { return value ? "true" : "false"; }
+
 template <typename Value>
 Result<void> switch_over(const char* path, Value& member, Value wanted,
                          const std::set<std::string>& set_paths) {
@@ -196,6 +198,7 @@ Result<void> apply_compat(RunPlan& plan, const std::set<std::string>& set_paths)
             switch_over("batch_norm_on_skip", plan.batch_norm_on_skip, BatchNormOnSkip::Keep, set_paths);
         !done)
         return done;
+    if (auto done = switch_over("launch.sync_batch_norm", plan.launch.sync_batch_norm, false, set_paths); !done) return done;
     return switch_over("short_window", plan.short_window, ShortWindow::Upstream, set_paths);
 }
 

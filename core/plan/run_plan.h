@@ -35,6 +35,7 @@ struct LaunchPlan {
     LaunchScope scope = LaunchScope::Process;
     std::int64_t processes = 1;
     std::int64_t threads = 1;  // intra-op threads of each worker, equal in all modes
+    bool sync_batch_norm = true;  // batch norm over the batches of all processes, as one process with the whole batch has it
     ComparisonOrder order = ComparisonOrder::Turns;
     bool operator==(const LaunchPlan&) const = default;
 };

@@ -927,6 +927,10 @@
         <translation>每个工作进程的线程数</translation>
     </message>
     <message>
+        <source>Batch norm over all processes</source>
+        <translation>批归一化跨所有进程统计</translation>
+    </message>
+    <message>
         <source>Order of the runs</source>
         <translation>各次运行的次序</translation>
     </message>

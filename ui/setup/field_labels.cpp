@@ -23,6 +23,7 @@ const std::map<std::string, const char*>& labels() {
         {"launch.scope", QT_TRANSLATE_NOOP("PlanField", "Runs in")},
         {"launch.processes", QT_TRANSLATE_NOOP("PlanField", "Processes")},
         {"launch.threads", QT_TRANSLATE_NOOP("PlanField", "Threads per worker")},
+        {"launch.sync_batch_norm", QT_TRANSLATE_NOOP("PlanField", "Batch norm over all processes")},
         {"launch.order", QT_TRANSLATE_NOOP("PlanField", "Order of the runs")},
         {"training.batch_size", QT_TRANSLATE_NOOP("PlanField", "Batch size")},
         {"training.epochs", QT_TRANSLATE_NOOP("PlanField", "Epochs")},

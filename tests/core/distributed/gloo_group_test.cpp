@@ -5,9 +5,9 @@
 
 #include <cmath>
 #include <cstring>
-#include <iomanip>
 #include <sstream>
 
+#include "../../support/exact_numbers.h"
 #include "../../support/forked_ranks.h"
 #include "engine/accelerator.h"
 
@@ -15,30 +15,13 @@ namespace mantissa {
 namespace {
 
 using ::testing::HasSubstr;
+using test::exact;
+using test::numbers;
 using Group = std::shared_ptr<ProcessGroup>;
 
 AcceleratorOptions options_of(const Group& group, Precision mode, std::int64_t accumulation = 1) {
     return {.mixed_precision = mode, .device = "cpu", .gradient_accumulation_steps = accumulation,
             .loss_scale = {.initial = 1024}, .on_nonfinite = OnNonfinite::Skip, .processes = group};
-}
-
-// Exact: a difference of one bit is another text.
-std::string exact(const torch::Tensor& tensor) {
-    std::ostringstream text;
-    text << std::hexfloat;
-    const torch::Tensor flat = tensor.detach().reshape({-1}).to(at::kDouble);
-    for (std::int64_t i = 0; i < flat.numel(); ++i) text << flat[i].item<double>() << ' ';
-    return text.str();
-}
-
-std::vector<double> numbers(const std::string& text) {
-    std::vector<double> all;
-    const char* at = text.c_str();
-    for (char* end = nullptr;; at = end) {
-        const double value = std::strtod(at, &end);
-        if (end == at) return all;
-        all.push_back(value);
-    }
 }
 
 // --- calls between processes

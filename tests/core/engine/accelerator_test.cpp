@@ -362,6 +362,8 @@ TEST(Options, compat_stands_for_all_that_upstream_does_otherwise) {
     EXPECT_EQ(options.batch_norm_on_skip, BatchNormOnSkip::Keep);
     EXPECT_EQ(options.short_window, ShortWindow::Upstream);
     EXPECT_EQ(options.loss_scale.floor, 0);
+    EXPECT_FALSE(options.sync_batch_norm);
+    EXPECT_TRUE(accelerator_options(RunPlan()).sync_batch_norm);
 }
 
 }  // namespace

@@ -230,6 +230,9 @@ TEST(PlanSources, CompatIsSwitchedAndItsContradictionNamed) {
     ASSERT_EQ(sentence(merged), "no error");
     EXPECT_EQ(merged->plan.on_nonfinite, OnNonfinite::Mark);
     EXPECT_EQ(merged->origins.at("on_nonfinite").detail, "compat = accelerate");
+    EXPECT_FALSE(merged->plan.launch.sync_batch_norm);
+    EXPECT_EQ(sentence(resolve_plan({flags({{"compat", "accelerate"}, {"launch.sync_batch_norm", "true"}})}, PlanUse::Train)),
+              "--compat: launch.sync_batch_norm is true, but compat = accelerate needs false — drop one of the two");
     EXPECT_EQ(
         sentence(
             resolve_plan({flags({{"compat", "accelerate"}}), file(R"({"batch_norm_on_skip": "restore"})")},
