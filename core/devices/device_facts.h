@@ -22,6 +22,7 @@ struct DeviceFacts {
 
     // A GPU.
     int capability_major = 0, capability_minor = 0;
+    std::string uuid;  // "GPU-8a3f…"; empty: not known
 
     /// "AVX512 + AVX512-BF16", "8.9".
     [[nodiscard]] std::string capability() const;

@@ -4,36 +4,63 @@
 
 #include <array>
 #include <filesystem>
+#include <future>
+#include <memory>
+#include <thread>
 
 #include "torch_pch.h"
 
 namespace mantissa {
 namespace {
 
-// The few entries of the driver API that are needed, with its types spelled out (no CUDA headers).
-struct Driver {
-    int (*init)(unsigned) = nullptr;
-    int (*count)(int*) = nullptr;
-    int (*name)(char*, int, int) = nullptr;
-    int (*memory)(std::size_t*, int) = nullptr;
-    int (*attribute)(int*, int, int) = nullptr;
-};
+// A cold machine with many GPUs takes some seconds to answer.
+constexpr std::chrono::seconds longest_answer{20};
 constexpr int attribute_capability_major = 75, attribute_capability_minor = 76;
 
-template <typename Function>
-bool load(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    return function != nullptr;
+template <typename... Arguments>
+void load(void* library, const char* name, std::function<int(Arguments...)>& call, std::string& missing) {
+    void* const symbol = dlsym(library, name);
+    if (symbol == nullptr) {
+        if (missing.empty()) missing = name;
+        return;
+    }
+    call = reinterpret_cast<int (*)(Arguments...)>(symbol);
 }
 
-bool load_all(void* library, Driver& driver) {
-    return load(library, "cuInit", driver.init) && load(library, "cuDeviceGetCount", driver.count) &&
-           load(library, "cuDeviceGetName", driver.name) &&
-           load(library, "cuDeviceTotalMem_v2", driver.memory) &&
-           load(library, "cuDeviceGetAttribute", driver.attribute);
+std::string readable_version(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-DeviceFacts facts_of(const Driver& driver, int index) {
+std::string meaning_of(int status) {
+    switch (status) {
+        case 34:
+            return "only NVIDIA's stub library is here";
+        case 100:
+            return "it finds no GPU; is one hidden by CUDA_VISIBLE_DEVICES?";
+        case 802:
+            return "the machine's GPU fabric isn't ready yet";
+        case 803:
+            return "its library and its kernel module are of different versions: restart the machine";
+        case 804:
+            return "its compatibility library doesn't fit this GPU";
+        default:
+            return "look at the kernel's log, and whether nvidia-smi answers";
+    }
+}
+
+// "GPU-8a3f…": as nvidia-smi prints it.
+std::string text_of(const std::array<unsigned char, 16>& uuid) {
+    constexpr const char* digits = "0123456789abcdef";
+    std::string text = "GPU-";
+    for (std::size_t i = 0; i < uuid.size(); ++i) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+        text += digits[uuid[i] >> 4];
+        text += digits[uuid[i] & 15];
+    }
+    return text;
+}
+
+DeviceFacts facts_of(const DriverCalls& driver, int index) {
     DeviceFacts facts;
     facts.kind = DeviceFacts::Kind::Cuda;
     facts.id = "cuda:" + std::to_string(index);
@@ -43,32 +70,74 @@ DeviceFacts facts_of(const Driver& driver, int index) {
     if (driver.memory(&bytes, index) == 0) facts.memory_bytes = static_cast<std::int64_t>(bytes);
     driver.attribute(&facts.capability_major, attribute_capability_major, index);
     driver.attribute(&facts.capability_minor, attribute_capability_minor, index);
+    std::array<unsigned char, 16> uuid{};
+    if (driver.uuid(uuid.data(), index) == 0) facts.uuid = text_of(uuid);
     return facts;
 }
 
-}  // namespace
-
-DriverAnswer ask_nvidia_driver() {
+DriverAnswer answer_of(const DriverCalls& driver) {
     DriverAnswer answer;
-    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        answer.note = "no NVIDIA driver: libcuda.so.1 isn't on this machine";
+    if (const int status = driver.init(0); status != 0) {
+        answer.note = "the NVIDIA driver is there, but can't be used (cuInit: " + std::to_string(status) + "): " + meaning_of(status);
         return answer;
     }
-    Driver driver;
-    if (!load_all(library, driver)) {
-        answer.note = "the NVIDIA driver is too old: libcuda.so.1 lacks the calls that are needed";
+    if (driver.version(&answer.cuda_version) != 0) answer.cuda_version = 0;
+    if (answer.cuda_version < needed_cuda_version) {
+        answer.note = "the NVIDIA driver is too old: it speaks CUDA " + readable_version(answer.cuda_version) +
+                      ", LibTorch here needs " + readable_version(needed_cuda_version) + ": install driver 580 or newer";
         return answer;
     }
     int count = 0;
-    const int status = driver.init(0);
-    if (status != 0 || driver.count(&count) != 0 || count == 0) {
-        answer.note =
-            "the NVIDIA driver is there, but it has no usable GPU (cuInit: " + std::to_string(status) + ")";
+    if (const int status = driver.count(&count); status != 0 || count == 0) {
+        answer.note = "the NVIDIA driver is there, but " + meaning_of(100);
         return answer;
     }
     answer.is_there = true;
     for (int i = 0; i < count; ++i) answer.devices.push_back(facts_of(driver, i));
+    return answer;
+}
+
+}  // namespace
+
+DriverLibrary open_driver_library() {
+    DriverLibrary found;
+    void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return found;
+    found.is_there = true;
+    DriverCalls calls;
+    load(library, "cuInit", calls.init, found.missing_call);
+    load(library, "cuDriverGetVersion", calls.version, found.missing_call);
+    load(library, "cuDeviceGetCount", calls.count, found.missing_call);
+    load(library, "cuDeviceGetName", calls.name, found.missing_call);
+    load(library, "cuDeviceTotalMem_v2", calls.memory, found.missing_call);
+    load(library, "cuDeviceGetAttribute", calls.attribute, found.missing_call);
+    load(library, "cuDeviceGetUuid_v2", calls.uuid, found.missing_call);
+    if (found.missing_call.empty()) found.calls = std::move(calls);
+    return found;
+}
+
+DriverAnswer ask_driver(const DriverLibrary& library, std::chrono::milliseconds limit) {
+    DriverAnswer answer;
+    if (!library.is_there) {
+        answer.note = "no NVIDIA driver: libcuda.so.1 isn't on this machine";
+        return answer;
+    }
+    if (!library.calls) {
+        answer.note = "the NVIDIA driver is too old: libcuda.so.1 lacks " + library.missing_call + ": install driver 580 or newer";
+        return answer;
+    }
+    // The thread owns all that it touches: it may outlive this call, and the process ends without it.
+    const auto promise = std::make_shared<std::promise<DriverAnswer>>();
+    auto future = promise->get_future();
+    std::thread([promise, calls = *library.calls] { promise->set_value(answer_of(calls)); }).detach();
+    if (future.wait_for(limit) == std::future_status::ready) return future.get();
+    answer.note = "the NVIDIA driver hangs: it hasn't answered within " + std::to_string(limit.count() / 1000) +
+                  " s, so no GPU is used. Look whether nvidia-smi answers, and at the kernel's log";
+    return answer;
+}
+
+const DriverAnswer& ask_nvidia_driver() {
+    static const DriverAnswer answer = ask_driver(open_driver_library(), longest_answer);
     return answer;
 }
 
@@ -80,7 +149,11 @@ std::string load_torch_cuda() {
         return "LibTorch's folder isn't known";
     }
     const auto file = std::filesystem::path(where.dli_fname).parent_path() / "libtorch_cuda.so";
-    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) return dlerror();
+    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+        return std::string(dlerror()) +
+               ". A GPU needs all of torch's wheels: in a Python environment, pip install torch==2.11.0, and build with "
+               "-DMANTISSA_LIBTORCH=its site-packages/torch";
+    }
     if (!torch::cuda::is_available()) return "LibTorch's CUDA part was loaded, but finds no GPU";
     return "";
 }

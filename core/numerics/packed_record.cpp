@@ -2,16 +2,30 @@
 #include <array>
 #include <numeric>
 
+#include "numerics/device_counter.h"
+#include "numerics/packed_layout.h"
 #include "numerics/record_parts.h"
 #include "numerics/tensor_record.h"
+
+namespace mantissa {
+namespace {
+
+DeviceCounter& device_counter() {
+    static DeviceCounter counter = nullptr;
+    return counter;
+}
+
+}  // namespace
+
+void count_on_device_by(DeviceCounter counter) { device_counter() = counter; }
+
+}  // namespace mantissa
 
 namespace mantissa::packed_record {
 namespace {
 
-enum Figure { negative, neg_inf, largest, smallest, sum, magnitude, square, unit, subnormal_doubles, asked, unmoved, figures };
-/// Counts lie by bin, twice each (on edge, inside); before them those of 0, behind them Inf and NaN, which look like one exponent more.
-constexpr std::int64_t zeros = 0, first_bin = 2 * bins_per_exponent, infinities = first_bin + 2 * histogram_bins;
-constexpr std::int64_t counts_end = infinities + 2 * bins_per_exponent;
+using namespace packed_layout;
+static_assert(places_per_exponent == 2 * bins_per_exponent && exponents * bins_per_exponent == histogram_bins);
 constexpr std::int64_t piece = 1 << 22;  // of keys at a time: they take eight bytes each, and so does what they are made of
 
 /// One-dimensional and of fp32, or of fp64 where the tensor is.
@@ -65,6 +79,11 @@ torch::Tensor key_counts(const torch::Tensor& values) {
 torch::Tensor packed(const torch::Tensor& values, const torch::Tensor& asked_count, const torch::Tensor& unmoved_count) {
     const auto options = values.options().dtype(at::kDouble);
     if (values.numel() == 0) return at::zeros({figures + counts_end}, options);
+    if (device_counter() != nullptr && values.is_cuda() && values.scalar_type() == at::kFloat) {
+        torch::Tensor row = device_counter()(values);
+        if (asked_count.defined()) row.slice(0, asked, unmoved + 1).copy_(at::stack({asked_count, unmoved_count}));
+        return row;
+    }
     const torch::Tensor zero = at::scalar_tensor(0.0, options), one = at::scalar_tensor(1.0, options);
     const torch::Tensor is_finite = values.isfinite();
     const torch::Tensor finite = at::where(is_finite, values, at::scalar_tensor(0.0, values.options())).to(at::kDouble), size = finite.abs();

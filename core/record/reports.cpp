@@ -27,6 +27,22 @@ ModeSupport support_from(Fields& fields) {
     return mode;
 }
 
+nlohmann::json figure_to_json(const DeviceFigure& figure) {
+    nlohmann::json value = figure.text.empty() ? number_to_json(figure.value) : nlohmann::json(figure.text);
+    return {{"name", figure.name}, {"value", std::move(value)}, {"unit", figure.unit}};
+}
+
+DeviceFigure figure_from(Fields& fields) {
+    DeviceFigure figure;
+    fields.read("name", figure.name);
+    fields.read("unit", figure.unit);
+    if (const nlohmann::json* value = fields.find("value"); value != nullptr && value->is_string() && figure.unit.empty())
+        fields.read("value", figure.text);
+    else
+        fields.read("value", figure.value);
+    return figure;
+}
+
 DeviceReport device_from(Fields& fields) {
     DeviceReport device;
     fields.read("id", device.id);
@@ -34,6 +50,7 @@ DeviceReport device_from(Fields& fields) {
     fields.read("memory_bytes", device.memory_bytes);
     fields.read("capability", device.capability);
     fields.read_objects("modes", [&](Fields& mode) { device.modes.push_back(support_from(mode)); });
+    fields.read_objects("figures", [&](Fields& figure) { device.figures.push_back(figure_from(figure)); });
     return device;
 }
 
@@ -54,6 +71,10 @@ nlohmann::json to_json(const ProbeReport& report) {
                            {"memory_bytes", device.memory_bytes},
                            {"capability", device.capability},
                            {"modes", std::move(modes)}});
+        if (device.figures.empty()) continue;
+        auto figures = nlohmann::json::array();
+        for (const DeviceFigure& figure : device.figures) figures.push_back(figure_to_json(figure));
+        devices.back()["figures"] = std::move(figures);
     }
     return {
         {"devices", std::move(devices)}, {"notes", report.notes}, {"torch_version", report.torch_version}};

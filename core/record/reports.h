@@ -20,12 +20,21 @@ struct ModeSupport {
     std::optional<double> trial_ms;
 };
 
+/// Something that a GPU's driver says of it: a number with its unit, or a text. Both empty: not known, shown as "n/a".
+struct DeviceFigure {
+    std::string name;  // "driver" "memory_used" "busy" "temperature" "power" "power_limit" "clock"
+    std::string text;
+    std::optional<double> value;
+    std::string unit;  // "bytes" "%" "°C" "W" "MHz"; "": a text
+};
+
 struct DeviceReport {
     std::string id;    // "cpu" "cuda:0"
     std::string name;  // "AMD EPYC, 2 cores"
     std::int64_t memory_bytes = 0;
     std::string capability;  // instruction set of a CPU ("AVX2", "AVX512 + AVX512-BF16"), compute capability of a GPU
     std::vector<ModeSupport> modes;  // one of each, in the order no fp16 bf16 fp8
+    std::vector<DeviceFigure> figures = {};  // of a GPU
 };
 
 struct ProbeReport {
