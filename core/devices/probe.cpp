@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "devices/cpu_facts.h"
+#include "devices/cuda_plugin.h"
 #include "devices/nvidia_driver.h"
+#include "devices/nvml.h"
 #include "devices/support.h"
 #include "engine/autocast_scope.h"
 
@@ -61,6 +63,7 @@ DeviceReport report_of(const DeviceFacts& facts, bool can_compute) {
             try_and_time(facts, support);
         report.modes.push_back(std::move(support));
     }
+    if (facts.kind == DeviceFacts::Kind::Cuda) report.figures = gpu_figures(open_nvml(), facts.uuid);
     return report;
 }
 
@@ -94,20 +97,43 @@ std::string choices(const DeviceFacts& device) {
     return "choose one of " + text;
 }
 
+/// The weakest of the devices that take part decides: native before emulated before unsupported, the first of equals.
+Result<DeviceChoice> settled(const DeviceFacts& own, const std::vector<DeviceFacts>& taking_part, Precision mode, bool allow_emulated) {
+    const DeviceFacts* weakest = &taking_part.front();
+    for (const DeviceFacts& device : taking_part) {
+        if (decide_support(device, mode, allow_emulated).support > decide_support(*weakest, mode, allow_emulated).support)
+            weakest = &device;
+    }
+    const SupportAnswer answer = decide_support(*weakest, mode, allow_emulated);
+    if (!answer.allowed) {
+        const std::string hint =
+            choices(*weakest) + (answer.support == Support::Emulated ? ", or allow emulation" : "");
+        return Error{ErrorCode::UnsupportedPrecision,
+                     std::string(to_string(mode)) + " can't be used: " + answer.reason, hint};
+    }
+    if (mode == Precision::Fp8) {
+        return Error{ErrorCode::NotBuilt, "training in fp8 isn't built yet. " + answer.reason,
+                     choices(*weakest)};
+    }
+    return DeviceChoice{own, {mode, mode, answer.support, answer.reason}};
+}
+
 }  // namespace
 
 DeviceList find_devices() {
     DeviceList list;
     list.devices.push_back(read_cpu_facts());
-    DriverAnswer driver = ask_nvidia_driver();
+    const DriverAnswer& driver = ask_nvidia_driver();
     if (!driver.note.empty()) list.notes.push_back(driver.note);
     if (!driver.is_there) return list;
-    const std::string fault = load_torch_cuda();
-    list.cuda_is_loaded = fault.empty();
-    if (!fault.empty())
-        list.notes.push_back("the NVIDIA driver is there, but LibTorch's CUDA part can't be loaded: " +
-                             fault);
-    for (DeviceFacts& device : driver.devices) list.devices.push_back(std::move(device));
+    list.devices.insert(list.devices.end(), driver.devices.begin(), driver.devices.end());
+    if (const std::string fault = load_torch_cuda(); !fault.empty()) {
+        list.notes.push_back("the NVIDIA driver is there, but LibTorch's CUDA part can't be loaded: " + fault);
+        return list;
+    }
+    const auto plugin = load_cuda_plugin();
+    list.cuda_is_loaded = plugin.ok();
+    if (!plugin) list.notes.push_back(describe(plugin.error()));
     return list;
 }
 
@@ -127,18 +153,28 @@ Result<DeviceChoice> choose_device(const DeviceList& list, const std::string& de
                                    bool allow_emulated) {
     Result<DeviceFacts> picked = pick(list, device);
     if (!picked) return picked.error();
-    const SupportAnswer answer = decide_support(*picked, mode, allow_emulated);
-    if (!answer.allowed) {
-        const std::string hint =
-            choices(*picked) + (answer.support == Support::Emulated ? ", or allow emulation" : "");
-        return Error{ErrorCode::UnsupportedPrecision,
-                     std::string(to_string(mode)) + " can't be used: " + answer.reason, hint};
+    return settled(*picked, {*picked}, mode, allow_emulated);
+}
+
+Result<DeviceChoice> choose_device_of_several(const DeviceList& list, const DeviceWish& wish, Precision mode, bool allow_emulated) {
+    if (wish.processes <= 1 || wish.device == "cpu") return choose_device(list, wish.device, mode, allow_emulated);
+    std::vector<DeviceFacts> gpus(list.devices.begin() + 1, list.devices.end());
+    const bool are_enough = list.cuda_is_loaded && static_cast<std::int64_t>(gpus.size()) >= wish.processes;
+    if (wish.device == "auto" && !are_enough) return choose_device(list, "cpu", mode, allow_emulated);
+    const std::string count = std::to_string(wish.processes) + " processes";
+    if (wish.device != "auto" && wish.device != "cuda") {
+        return Error{ErrorCode::UnsupportedDevice, count + " can't share " + wish.device + ": each wants a GPU of its own",
+                     "\"cuda\" gives each process the GPU of its number on this machine"};
     }
-    if (mode == Precision::Fp8) {
-        return Error{ErrorCode::NotBuilt, "training in fp8 isn't built yet. " + answer.reason,
-                     choices(*picked)};
+    if (!list.cuda_is_loaded || gpus.empty()) return choose_device(list, "cuda", mode, allow_emulated);  // says why there is none
+    if (!are_enough) {
+        return Error{ErrorCode::UnsupportedDevice,
+                     count + " want a GPU each, this machine has " + std::to_string(gpus.size()) + ": " + known_devices(list),
+                     "use --num_processes " + std::to_string(gpus.size()) + ", or --device cpu"};
     }
-    return DeviceChoice{*picked, {mode, mode, answer.support, answer.reason}};
+    gpus.resize(static_cast<std::size_t>(wish.processes));
+    const DeviceFacts own = gpus.at(static_cast<std::size_t>(wish.local_rank));
+    return settled(own, gpus, mode, allow_emulated);
 }
 
 }  // namespace mantissa

@@ -26,10 +26,19 @@ struct DeviceChoice {
     PrecisionChoice precision;
 };
 
+/// Who wants a device: one process, or one of several on this machine, of which each takes a GPU of its own.
+struct DeviceWish {
+    std::string device = "auto";  // auto cpu cuda cuda:N
+    std::int64_t processes = 1, local_rank = 0;
+};
+
 /// "auto" is the first GPU that can be computed on, else the CPU. Refuses with UnsupportedDevice,
 /// UnsupportedPrecision or NotBuilt, each with the reason and the choices; never takes another mode than
 /// asked for (rule 6).
 Result<DeviceChoice> choose_device(const DeviceList& list, const std::string& device, Precision mode,
                                    bool allow_emulated);
+/// Of several processes every GPU that takes part is asked: the weakest decides for all, and is named (rule 5). "auto" takes GPUs only
+/// when there is one for each process.
+Result<DeviceChoice> choose_device_of_several(const DeviceList& list, const DeviceWish& wish, Precision mode, bool allow_emulated);
 
 }  // namespace mantissa

@@ -108,7 +108,7 @@ Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
             if (!group) return group.error();
             ranks = std::make_shared<Ranks>(*group);
         }
-        const Result<DeviceChoice> choice = choose_run_device(plan);
+        const Result<DeviceChoice> choice = choose_run_device(plan, session.ranks);
         // The weakest device decides: what one rank can't do none does.
         if (ranks) {
             if (const auto agreed = ranks->agree(choice ? Result<void>() : choice.error()); !agreed) return agreed.error();

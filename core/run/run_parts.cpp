@@ -100,8 +100,15 @@ std::string state_hash(Model& model) {
 
 std::string training_split_hash(const RunParts& parts) { return tensor_hash({{"training", parts.split.training}}); }
 
-Result<DeviceChoice> choose_run_device(const RunPlan& plan) {
-    return choose_device(find_devices(), plan.device, plan.mixed_precision, plan.allow_emulated);
+Result<DeviceChoice> choose_run_device(const RunPlan& plan, const RankPlace* place) {
+    DeviceWish wish{.device = plan.device};
+    if (plan.launch.scope == LaunchScope::Ranks) wish.processes = plan.launch.processes;
+    // A joined launch tells how many there are in all, not how many on this machine: at least those before this one.
+    if (place != nullptr) {
+        wish.local_rank = place->local_rank;
+        if (place->size > 1) wish.processes = std::max(wish.processes, wish.local_rank + 1);
+    }
+    return choose_device_of_several(find_devices(), wish, plan.mixed_precision, plan.allow_emulated);
 }
 
 namespace {

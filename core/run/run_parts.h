@@ -12,6 +12,7 @@
 #include "engine/accelerator.h"
 #include "models/losses.h"
 #include "models/model.h"
+#include "plan/rank_place.h"
 #include "plan/run_plan.h"
 #include "run/ranks.h"
 
@@ -40,8 +41,9 @@ struct RunParts {
     [[nodiscard]] Model& bare_model() { return *model.unwrap(); }
 };
 
-/// Device and precision of `plan.mixed_precision`, before anything is built.
-Result<DeviceChoice> choose_run_device(const RunPlan& plan);
+/// Device and precision of `plan.mixed_precision`, before anything is built. `place`: of one of several processes; on GPUs each has
+/// its own.
+Result<DeviceChoice> choose_run_device(const RunPlan& plan, const RankPlace* place = nullptr);
 
 /// SHA-256 over names, dtypes, shapes and bytes of parameters and buffers.
 [[nodiscard]] std::string state_hash(Model& model);
