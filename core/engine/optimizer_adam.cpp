@@ -150,7 +150,7 @@ class AdamCore : public OptimizerCore {
     std::vector<std::vector<Moments>> m_moments;
 };
 
-void check(const AdamOptions& options, const std::string& name) {
+void check_adam(const AdamOptions& options, const std::string& name) {
     const char* below_one = "use a number from 0 to below 1";
     require(options.learning_rate >= 0, name, "learning_rate", options.learning_rate, "use a number from 0 up");
     require(options.beta1 >= 0 && options.beta1 < 1, name, "beta1", options.beta1, below_one);
@@ -160,7 +160,7 @@ void check(const AdamOptions& options, const std::string& name) {
 }
 
 Optimizer make_adam(std::vector<AdamGroup> groups, bool is_decoupled) {
-    check_groups(is_decoupled ? "adamw" : "adam", groups, check);
+    check_groups(is_decoupled ? "adamw" : "adam", groups, check_adam);
     auto core = std::make_shared<AdamCore>(is_decoupled);
     for (auto& group : groups) {
         core->add(std::move(group));

@@ -104,7 +104,7 @@ class SgdCore : public OptimizerCore {
     std::vector<std::vector<torch::Tensor>> m_buffers;
 };
 
-void check(const SgdOptions& options, const std::string& name) {
+void check_sgd(const SgdOptions& options, const std::string& name) {
     require(options.learning_rate >= 0, name, "learning_rate", options.learning_rate, "use a number from 0 up");
     require(options.momentum >= 0, name, "momentum", options.momentum, "use a number from 0 up");
     require(options.weight_decay >= 0, name, "weight_decay", options.weight_decay, "use a number from 0 up");
@@ -115,7 +115,7 @@ void check(const SgdOptions& options, const std::string& name) {
 }  // namespace
 
 Optimizer sgd(std::vector<SgdGroup> groups) {
-    check_groups("sgd", groups, check);
+    check_groups("sgd", groups, check_sgd);
     auto core = std::make_shared<SgdCore>();
     for (auto& group : groups) {
         core->add(std::move(group));

@@ -5,19 +5,12 @@
 #include <numbers>
 
 #include "base/numbers.h"
-#include "engine/engine_error.h"
+#include "engine/scheduler_check.h"
 
 namespace mantissa {
 namespace {
 
 constexpr double pi = std::numbers::pi;
-
-void require(bool holds, const char* scheduler, const char* field, double value, const char* allowed) {
-    if (!holds) {
-        throw EngineError({ErrorCode::BadPlan,
-                           std::string(scheduler) + ": " + field + " is " + to_text(value), allowed});
-    }
-}
 
 // Python's % for whole numbers: the result has the sign of the divisor.
 std::int64_t floor_modulo(std::int64_t value, std::int64_t divisor) {

@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "base/numbers.h"
-#include "engine/engine_error.h"
+#include "engine/scheduler_check.h"
 #include "engine/scheduler.h"
 
 namespace mantissa {
@@ -164,12 +164,6 @@ class PlateauLr : public SchedulerCore {
 };
 
 namespace {
-
-void require(bool holds, const char* scheduler, const char* field, double value, const char* allowed) {
-    if (!holds) {
-        throw EngineError({ErrorCode::BadPlan, std::string(scheduler) + ": " + field + " is " + to_text(value), allowed});
-    }
-}
 
 // Without a warm-up the first step has the full rate.
 std::optional<double> warmup_factor(std::int64_t step, std::int64_t warmup_steps) {

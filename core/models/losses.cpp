@@ -22,23 +22,23 @@ Tensor naive_nll(const Tensor& output, const Tensor& labels) {
     return -torch::log(torch::softmax(output, 1).gather(1, labels.unsqueeze(1))).mean();
 }
 
-struct Entry {
+struct LossEntry {
     const char* id;
     Tensor (*function)(const Tensor& output, const Tensor& labels);
 };
-constexpr Entry entries[] = {{"cross_entropy", cross_entropy}, {"mse", mse}, {"naive_nll", naive_nll}};
+constexpr LossEntry losses[] = {{"cross_entropy", cross_entropy}, {"mse", mse}, {"naive_nll", naive_nll}};
 
 }  // namespace
 
 std::vector<std::string> registered_losses() {
     std::vector<std::string> ids;
-    for (const Entry& entry : entries) ids.emplace_back(entry.id);
+    for (const LossEntry& entry : losses) ids.emplace_back(entry.id);
     return ids;
 }
 
 Result<LossFunction> find_loss(const std::string& id) {
     std::string known;
-    for (const Entry& entry : entries) {
+    for (const LossEntry& entry : losses) {
         if (id == entry.id) return LossFunction(entry.function);
         known += (known.empty() ? "" : ", ") + std::string(entry.id);
     }

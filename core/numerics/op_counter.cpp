@@ -97,7 +97,7 @@ struct OpCounter::State {
 
 namespace {
 
-std::atomic<void*> active{nullptr};  // RecordFunction's callbacks are plain functions
+std::atomic<void*> active_counter{nullptr};  // RecordFunction's callbacks are plain functions
 
 }  // namespace
 
@@ -106,7 +106,7 @@ struct OpCounterCallbacks {
     using State = OpCounter::State;
 
     static std::unique_ptr<at::ObserverContext> start(const at::RecordFunction& function) {
-        auto* state = static_cast<State*>(active.load());
+        auto* state = static_cast<State*>(active_counter.load());
         auto context = std::make_unique<OpContext>();
         if (state == nullptr || state->paused) return context;
         context->watched = true;
@@ -137,7 +137,7 @@ struct OpCounterCallbacks {
         if (context == nullptr || !context->watched) return;
         if (context->work.counted) --t_counted_depth;
         if (context->copies) --t_cast_depth;
-        auto* state = static_cast<State*>(active.load());
+        auto* state = static_cast<State*>(active_counter.load());
         if (state == nullptr) return;
         try {
             if (std::uncaught_exceptions() > 0) return keep_failure(*state, function.name());
@@ -186,7 +186,7 @@ struct OpCounterCallbacks {
 
 OpCounter::OpCounter() : m_state(std::make_unique<State>()) {
     void* nobody = nullptr;
-    const bool alone = active.compare_exchange_strong(nobody, m_state.get());
+    const bool alone = active_counter.compare_exchange_strong(nobody, m_state.get());
     MANTISSA_ASSERT(alone);
     m_state->handle =
         at::addGlobalCallback(at::RecordFunctionCallback(OpCounterCallbacks::start, OpCounterCallbacks::end)
@@ -197,7 +197,7 @@ OpCounter::OpCounter() : m_state(std::make_unique<State>()) {
 
 OpCounter::~OpCounter() {
     at::removeCallback(m_state->handle);
-    active = nullptr;
+    active_counter = nullptr;
 }
 
 void OpCounter::set_phase(OpPhase phase) {

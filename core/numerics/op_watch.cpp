@@ -33,7 +33,7 @@ struct OpWatch::Node {
 
 namespace {
 
-std::atomic<OpWatch*> active{nullptr};
+std::atomic<OpWatch*> active_watch{nullptr};
 
 /// What this thread is in, for one watch.
 struct ThreadPlace {
@@ -86,7 +86,7 @@ std::pair<std::int64_t, std::int64_t> bytes_of(const Tensor& tensor) {
 struct OpWatch::Callbacks {
     static std::unique_ptr<at::ObserverContext> start(const at::RecordFunction& function) {
         auto context = std::make_unique<Context>();
-        OpWatch* watch = active.load();
+        OpWatch* watch = active_watch.load();
         if (watch == nullptr) return context;
         const std::lock_guard lock(watch->mutex);
         try {
@@ -112,7 +112,7 @@ struct OpWatch::Callbacks {
 
     static void end(const at::RecordFunction& function, at::ObserverContext* observer) {
         auto* context = static_cast<Context*>(observer);
-        OpWatch* watch = active.load();
+        OpWatch* watch = active_watch.load();
         if (context == nullptr || watch == nullptr) return;
         const std::lock_guard lock(watch->mutex);
         ThreadPlace& here = place_in(watch);
@@ -136,7 +136,7 @@ struct OpWatch::Callbacks {
 
 OpWatch::OpWatch() {
     OpWatch* nobody = nullptr;
-    const bool alone = active.compare_exchange_strong(nobody, this);
+    const bool alone = active_watch.compare_exchange_strong(nobody, this);
     MANTISSA_ASSERT(alone);
     t_place = {this, 0, nullptr, {}, {}};  // an earlier watch may have had this address
     m_handle = at::addThreadLocalCallback(at::RecordFunctionCallback(Callbacks::start, Callbacks::end)
@@ -147,7 +147,7 @@ OpWatch::OpWatch() {
 
 OpWatch::~OpWatch() {
     at::removeCallback(m_handle);
-    active = nullptr;
+    active_watch = nullptr;
 }
 
 void OpWatch::name(const Tensor& leaf, const std::string& name, const std::string& of_phase, bool may_be_meant) {

@@ -14,7 +14,7 @@
 namespace mantissa {
 namespace {
 
-std::atomic<PlaceMeter*> active{nullptr};
+std::atomic<PlaceMeter*> active_meter{nullptr};
 
 struct ThreadPlace {
     const PlaceMeter* meter = nullptr;
@@ -46,7 +46,7 @@ struct PlaceMeter::Callbacks {
 
     static std::unique_ptr<at::ObserverContext> start(const at::RecordFunction& function) {
         auto context = std::make_unique<Context>();
-        PlaceMeter* meter = active.load();
+        PlaceMeter* meter = active_meter.load();
         if (meter == nullptr) return context;
         const std::lock_guard lock(meter->m_mutex);
         ThreadPlace& here = place_in(meter);
@@ -62,7 +62,7 @@ struct PlaceMeter::Callbacks {
 
     static void end(const at::RecordFunction& function, at::ObserverContext* observer) {
         auto* context = static_cast<Context*>(observer);
-        PlaceMeter* meter = active.load();
+        PlaceMeter* meter = active_meter.load();
         if (context == nullptr || meter == nullptr) return;
         const std::lock_guard lock(meter->m_mutex);
         ThreadPlace& here = place_in(meter);
@@ -78,7 +78,7 @@ PlaceMeter::PlaceMeter(Place place, const torch::nn::Module& model) : m_place(st
         m_module_of[storage_of(entry.value())] = entry.key().substr(0, dot == std::string::npos ? 0 : dot);
     }
     PlaceMeter* nobody = nullptr;
-    const bool alone = active.compare_exchange_strong(nobody, this);
+    const bool alone = active_meter.compare_exchange_strong(nobody, this);
     MANTISSA_ASSERT(alone);
     t_place = {this, 0, {}};  // an earlier meter may have had this address
     m_handle = at::addThreadLocalCallback(at::RecordFunctionCallback(Callbacks::start, Callbacks::end)
@@ -89,7 +89,7 @@ PlaceMeter::PlaceMeter(Place place, const torch::nn::Module& model) : m_place(st
 
 PlaceMeter::~PlaceMeter() {
     at::removeCallback(m_handle);
-    active = nullptr;
+    active_meter = nullptr;
 }
 
 void PlaceMeter::set_phase(const std::string& phase) {

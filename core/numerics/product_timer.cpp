@@ -10,7 +10,7 @@
 namespace mantissa {
 namespace {
 
-std::atomic<ProductTimer*> active{nullptr};  // RecordFunction's callbacks are plain functions
+std::atomic<ProductTimer*> active_timer{nullptr};  // RecordFunction's callbacks are plain functions
 
 thread_local bool t_in_product = false, t_in_cast = false;
 
@@ -38,7 +38,7 @@ bool is_timed(std::string_view op) {
 // Under autocast a product that is called casts first and then calls itself: the outermost one is timed, less the casts within.
 struct ProductTimerCallbacks {
     static std::unique_ptr<at::ObserverContext> start(const at::RecordFunction& function) {
-        if (active.load() == nullptr || (t_in_product && t_in_cast)) return nullptr;
+        if (active_timer.load() == nullptr || (t_in_product && t_in_cast)) return nullptr;
         const std::string_view op = bare(function.name());
         if (t_in_product ? op != "to_copy" : !is_timed(op)) return nullptr;
         auto context = std::make_unique<TimedOp>();
@@ -53,13 +53,13 @@ struct ProductTimerCallbacks {
         if (context == nullptr) return;
         const std::int64_t taken = monotonic_ns() - context->started_ns;
         (context->is_cast ? t_in_cast : t_in_product) = false;
-        if (ProductTimer* timer = active.load()) timer->m_ns += context->is_cast ? -taken : taken;
+        if (ProductTimer* timer = active_timer.load()) timer->m_ns += context->is_cast ? -taken : taken;
     }
 };
 
 ProductTimer::ProductTimer() {
     ProductTimer* nobody = nullptr;
-    const bool alone = active.compare_exchange_strong(nobody, this);
+    const bool alone = active_timer.compare_exchange_strong(nobody, this);
     MANTISSA_ASSERT(alone);
     m_handle = at::addGlobalCallback(at::RecordFunctionCallback(ProductTimerCallbacks::start, ProductTimerCallbacks::end)
                                          .scopes({at::RecordScope::FUNCTION}));
@@ -67,7 +67,7 @@ ProductTimer::ProductTimer() {
 
 ProductTimer::~ProductTimer() {
     at::removeCallback(m_handle);
-    active = nullptr;
+    active_timer = nullptr;
 }
 
 }  // namespace mantissa

@@ -66,11 +66,11 @@ std::string text_at(const nlohmann::json& environment, const char* pointer) {
 }  // namespace
 
 std::string environment_difference(const nlohmann::json& here, const nlohmann::json& there) {
-    struct Fact {
+    struct NamedPlace {
         const char* pointer;
         const char* name;
     };
-    static const std::vector<Fact> facts{{"/versions/torch", "LibTorch"},
+    static const std::vector<NamedPlace> facts{{"/versions/torch", "LibTorch"},
                                          {"/cpu/kernels", "the CPU's instruction set"},
                                          {"/cpu/name", "the CPU"},
                                          {"/threads", "the number of threads"},
@@ -81,7 +81,7 @@ std::string environment_difference(const nlohmann::json& here, const nlohmann::j
                                          {"/versions/onednn", "oneDNN"},
                                          {"/versions/mantissa", "Mantissa"}};
     std::string text;
-    for (const Fact& fact : facts) {
+    for (const NamedPlace& fact : facts) {
         const std::string mine = text_at(here, fact.pointer), recorded = text_at(there, fact.pointer);
         if (mine == recorded) continue;
         text += (text.empty() ? "" : "; ") + std::string(fact.name) + " is " + (mine.empty() ? "not set" : mine) + " here, " +

@@ -19,10 +19,6 @@ namespace {
 constexpr int timed_steps = 5, clocked_steps = 3;
 constexpr std::int64_t enough_clocked_ns = 2'000'000'000;  // a trial has its time limit
 
-std::string first_line(const std::string& text) {
-    return text.substr(0, text.find('\n'));
-}
-
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
@@ -125,7 +121,8 @@ Result<TrialReport> run_trial_of_model(const RunPlan& given, Precision mode) {
     ModuleScope::forget_last_failure();
     const auto fail = [&](const std::exception& exception) {
         report.runs = false;
-        report.refusal = first_line(exception.what());
+        report.refusal = exception.what();
+        report.refusal.resize(std::min(report.refusal.size(), report.refusal.find('\n')));
         if (counter) report.refused_op = counter->op_of_last_failure();
         report.refused_module = ModuleScope::module_of_last_failure();
     };

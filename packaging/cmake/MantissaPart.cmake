@@ -30,6 +30,15 @@ set(_mantissa_arrows_shell ${_mantissa_arrows_charts} charts setup live numerics
 set(_mantissa_torch_parts checkpoint engine models data numerics distributed devices cuda run)
 set(_mantissa_qt_parts bridge charts setup live numerics_page replay_page runs lessons shell)
 
+# Every file with LibTorch's header costs 4 s of instantiations before its own first line; several files in one share them.
+function(mantissa_unity target)
+    if(MANTISSA_UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+        # A type of an unnamed namespace looks like a header's there.
+        target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+endfunction()
+
 function(mantissa_part name)
     cmake_parse_arguments(PART "TORCH;QT" "" "SOURCES;USES;LIBRARIES" ${ARGN})
     if(PART_UNPARSED_ARGUMENTS)
@@ -58,6 +67,7 @@ function(mantissa_part name)
     if(PART_TORCH)
         target_link_libraries(mantissa_${name} PUBLIC mantissa_torch)
         target_precompile_headers(mantissa_${name} REUSE_FROM mantissa_torch_pch)
+        mantissa_unity(mantissa_${name})
     elseif(MANTISSA_SANITIZE)
         string(REPLACE ";" "," _sanitizers "${MANTISSA_SANITIZE}")
         target_compile_options(mantissa_${name} PUBLIC -fsanitize=${_sanitizers} -fno-omit-frame-pointer -g)

@@ -94,6 +94,22 @@ TEST_P(CliRanks, two_ranks_give_the_losses_of_one_process_with_the_doubled_batch
               (std::vector<std::string>{"1", "2"}));
 }
 
+// digits-cnn has batch norm: its statistics are over both halves of the batch.
+TEST(CliRanks, batch_norm_is_that_of_the_whole_batch) {
+    const Home home;
+    auto two = two_ranks({"digits-cnn", "--mixed_precision", "no", "--max-steps", "8", "--set", "training.batch_size=32"});
+    auto apart = two;
+    apart.insert(apart.end(), {"--set", "launch.sync_batch_norm=false"});
+    const Json whole = trained(home, {"train", "digits-cnn", "--cpu", "--json", "--mixed_precision", "no", "--max-steps", "8", "--set",
+                                      "training.batch_size=64"});
+    const Json expected = steps_of(home, whole), ours = steps_of(home, trained(home, two)), others = steps_of(home, trained(home, apart));
+    ASSERT_EQ(ours.size(), 8U);
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        EXPECT_NEAR(ours[i]["loss"].get<double>(), expected[i]["loss"].get<double>(), 1e-5) << "step " << i;
+    }
+    EXPECT_GT(std::fabs(others[0]["loss"].get<double>() - expected[0]["loss"].get<double>()), 1e-3);
+}
+
 // A scale far too high, and growing every third step: skips all along.
 TEST(CliRanks, skips_are_the_same_on_both_ranks_at_every_step) {
     const Home home;
