@@ -55,10 +55,7 @@ Result<std::optional<LaunchedRank>> find_launch(const SourcedPlan& plan, const E
     }
     // A launch of one is one process.
     if (*launch && (*launch)->place.size == 1 && !is_named) return std::optional<LaunchedRank>();
-    if (*launch) {
-        const auto timeout = environment("MANTISSA_GROUP_TIMEOUT_MS");
-        if (const auto number = timeout ? parse_int(*timeout) : std::nullopt) (*launch)->place.timeout_ms = *number;
-    }
+    if (*launch) (*launch)->place.timeout_ms = plan.plan.launch.group_timeout_seconds * 1000;
     return launch;
 }
 

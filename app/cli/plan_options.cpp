@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
@@ -99,6 +100,12 @@ void PlanOptions::add_flag(CLI::App& verb, const char* names, const char* path, 
         ->group("Plan");
 }
 
+void PlanOptions::add_switch(CLI::App& verb, const char* names, const char* path, const char* help) {
+    const std::string all = names;
+    Switch& one = m_switches.emplace_back(Switch{path, all.substr(0, all.find(',')), false, nullptr});
+    one.option = verb.add_flag(all, one.is_on, help)->group("Plan");
+}
+
 void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
     verb.add_option("PLAN", m_plan,
                     "a plan file (JSON), or a preset: digits-cnn, digits-mlp, article-1, article-2, "
@@ -140,6 +147,17 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
         ->group("Plan");
     add_flag(verb, "--num_processes,--num-processes", "launch.processes",
              "processes that train together on this machine (1); 2 or more is --scope ranks");
+    add_flag(verb, "--group-timeout,--group_timeout", "launch.group_timeout_seconds",
+             "seconds that a process waits for another one (60) before the run ends");
+    for (const auto& [names, path, help] : {std::array{"--split_batches,--split-batches", "training.split_batches",
+                                                       "processes divide each batch; else each has one of its own"},
+                                            std::array{"--even_batches,--even-batches,!--no_even_batches,!--no-even-batches",
+                                                       "training.even_batches",
+                                                       "on by default: the processes' last batches of an epoch are filled from its start"},
+                                            std::array{"--drop_last,--drop-last", "training.drop_last",
+                                                       "leave a last, short batch of an epoch out"}}) {
+        add_switch(verb, names, path, help);
+    }
     add_flag(verb, "--num_cpu_threads_per_process,--threads", "launch.threads",
              "threads of a worker, equal in all modes");
     verb.add_option("--model", m_model, "a model of `mantissa models`, or a model file")->group("Plan");
@@ -184,7 +202,11 @@ Result<PlanLayer> PlanOptions::flag_layer() const {
     PlanLayer layer{ValueSource::Flag, {}, {}};
     for (const std::string& assignment : m_assignments)
         if (auto set = layer.set_assignment(assignment); !set) return set.error();
-    for (const Given& given : m_given) {
+    std::vector<Given> all = m_given;
+    for (const Switch& one : m_switches) {
+        if (one.option->count() > 0) all.push_back({one.path, one.is_on ? "true" : "false", one.flag});
+    }
+    for (const Given& given : all) {
         if (m_cpu && given.path == "device" && given.text != "cpu")
             return Error{ErrorCode::Usage, "--cpu and --device " + given.text + " contradict each other",
                          "give one of the two"};

@@ -18,15 +18,16 @@ torch::Tensor SampleOrder::epoch(std::int64_t epoch) const {
     return m_training.index_select(0, seeded_permutation(samples(), order_seed(m_seed, epoch)));
 }
 
-std::string SampleOrder::hash(std::int64_t steps, std::int64_t batch_size, std::int64_t accumulation) const {
+std::string SampleOrder::hash(std::int64_t steps, std::int64_t batch_size, std::int64_t accumulation, bool drop_last) const {
     Sha256 digest;
     digest.add("sample order, int64, batch " + std::to_string(batch_size) + " x " +
                std::to_string(accumulation) + "\n");
     const std::int64_t window = batch_size * accumulation;
-    const std::int64_t windows_per_epoch = (samples() + window - 1) / window;
+    const std::int64_t used = drop_last ? samples() - samples() % batch_size : samples();
+    const std::int64_t windows_per_epoch = (used + window - 1) / window;
     for (std::int64_t epoch_index = 0; steps > 0; ++epoch_index) {
         const torch::Tensor order = epoch(epoch_index).contiguous();
-        const std::int64_t visited = std::min(samples(), steps * window);
+        const std::int64_t visited = std::min(used, steps * window);
         digest.add(order.const_data_ptr<std::int64_t>(),
                    static_cast<std::size_t>(visited) * sizeof(std::int64_t));
         steps -= windows_per_epoch;

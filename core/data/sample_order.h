@@ -25,8 +25,8 @@ class SampleOrder {
     [[nodiscard]] torch::Tensor epoch(std::int64_t epoch) const;
     /// SHA-256 over the orders of so many steps of `accumulation` batches each (the last step may end in an
     /// epoch's middle).
-    [[nodiscard]] std::string hash(std::int64_t steps, std::int64_t batch_size,
-                                   std::int64_t accumulation) const;
+    [[nodiscard]] std::string hash(std::int64_t steps, std::int64_t batch_size, std::int64_t accumulation,
+                                   bool drop_last = false) const;
 
   private:
     torch::Tensor m_training;

@@ -18,6 +18,8 @@ AcceleratorOptions accelerator_options(const RunPlan& plan) {
     options.mixed_precision = plan.mixed_precision;
     options.device = plan.device;
     options.gradient_accumulation_steps = plan.training.gradient_accumulation_steps;
+    options.split_batches = plan.training.split_batches;
+    options.even_batches = plan.training.even_batches;
     options.loss_scale = plan.loss_scale;
     options.on_nonfinite = plan.on_nonfinite;
     options.batch_norm_on_skip = plan.batch_norm_on_skip;

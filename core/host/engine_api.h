@@ -19,7 +19,7 @@
 
 namespace mantissa {
 
-inline constexpr const char* engine_abi = "mantissa-engine-4";
+inline constexpr const char* engine_abi = "mantissa-engine-5";
 
 struct RunSession {
     RunFolder folder;

@@ -67,7 +67,10 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
             result = failed(engine.error());
         } else {
             (*recorder)->state(RunState::Running);
-            RunSession session{folder, **recorder, control, gate, ranks};
+            std::optional<RankPlace> place = ranks != nullptr ? std::optional(*ranks) : std::nullopt;
+            // In scope join the processes have met by now.
+            if (place && !place->store_file.empty()) place->timeout_ms = plan->launch.group_timeout_seconds * 1000;
+            RunSession session{folder, **recorder, control, gate, place ? &*place : nullptr};
             result = train(*plan, session, **engine, say);
         }
     }

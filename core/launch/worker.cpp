@@ -143,10 +143,7 @@ std::optional<RankPlace> place_among_ranks() {
     const char* file = std::getenv(worker_environment::meeting_file);
     const auto rank = number_from_environment(worker_environment::rank), ranks = number_from_environment(worker_environment::ranks);
     if (file == nullptr || !rank || !ranks) return std::nullopt;
-    RankPlace place{.rank = *rank, .size = *ranks, .local_rank = *rank, .store_file = file};
-    // For tests of what a group does when its time is over; a person has no need of it on one machine.
-    if (const auto timeout = number_from_environment(worker_environment::group_timeout_ms)) place.timeout_ms = *timeout;
-    return place;
+    return RankPlace{.rank = *rank, .size = *ranks, .local_rank = *rank, .store_file = file};
 }
 
 Result<RunClaim> claim(const RunFolder& folder) {

@@ -14,7 +14,6 @@ inline constexpr const char* first_commands =
 inline constexpr const char* rank = "MANTISSA_RANK";  // among the run's processes; absent: the only one
 inline constexpr const char* ranks = "MANTISSA_RANKS";  // how many they are
 inline constexpr const char* meeting_file = "MANTISSA_MEETING_FILE";  // where they meet
-inline constexpr const char* group_timeout_ms = "MANTISSA_GROUP_TIMEOUT_MS";  // of a call that waits for another rank
 inline constexpr const char* claims = "MANTISSA_CLAIM_FDS";  // to a supervisor: locks of its runs, "5,6,7"
 inline constexpr const char* ready = "MANTISSA_READY_FD";    // from a supervisor: "ready" or its error
 

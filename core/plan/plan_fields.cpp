@@ -93,6 +93,7 @@ void add_what_and_where(std::vector<PlanField>& fields) {
     fields.push_back(WHOLE(launch.processes, 1, 4096, "processes that train together"));
     fields.push_back(WHOLE(launch.threads, 1, 1024, "threads inside an operation, equal in all modes"));
     fields.push_back(SWITCH(launch.sync_batch_norm, "training statistics of batch norm over all processes"));
+    fields.push_back(WHOLE(launch.group_timeout_seconds, 1, 86400, "seconds that a rank waits for another one"));
     fields.push_back(CHOICE(launch.order, "how the runs of a comparison share the machine"));
 }
 
@@ -152,6 +153,9 @@ void add_training(std::vector<PlanField>& fields) {
     fields.push_back(WHOLE(training.epochs, 1, 1e6, "passes over the training data"));
     fields.push_back(WHOLE(training.max_steps, 1, many, "attempts of the optimizer, skipped ones too"));
     fields.push_back(WHOLE(training.gradient_accumulation_steps, 1, 1e6, "micro-batches of a step"));
+    fields.push_back(SWITCH(training.drop_last, "leave a last, short batch of an epoch out"));
+    fields.push_back(SWITCH(training.split_batches, "ranks divide a batch of batch_size; else each has one of its own"));
+    fields.push_back(SWITCH(training.even_batches, "ranks: fill a last, short batch from the start of the epoch"));
     add_optimizer(fields);
     add_scheduler(fields);
     fields.push_back(with_choices(CHOICE(training.loss, "loss"), catalogue::loss_ids()));

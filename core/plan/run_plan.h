@@ -36,6 +36,7 @@ struct LaunchPlan {
     std::int64_t processes = 1;
     std::int64_t threads = 1;  // intra-op threads of each worker, equal in all modes
     bool sync_batch_norm = true;  // batch norm over the batches of all processes, as one process with the whole batch has it
+    std::int64_t group_timeout_seconds = 60;  // a call that waits longer for another rank is an error
     ComparisonOrder order = ComparisonOrder::Turns;
     bool operator==(const LaunchPlan&) const = default;
 };
@@ -79,6 +80,9 @@ struct TrainingPlan {
     std::optional<std::int64_t> epochs;     // one of epochs and max_steps; neither = 4 epochs
     std::optional<std::int64_t> max_steps;  // attempts of the optimizer, skipped ones too
     std::int64_t gradient_accumulation_steps = 1;
+    bool drop_last = false;      // a last, short batch of an epoch (of all ranks together) is left out
+    bool split_batches = false;  // batch_size is that of all ranks together; each takes its part
+    bool even_batches = true;    // ranks: a last, short batch is filled from the start; else each has what is left, maybe nothing
     OptimizerPlan optimizer;
     SchedulerPlan scheduler;
     std::string loss = "cross_entropy";  // cross_entropy mse naive_nll

@@ -32,6 +32,11 @@ class Issues {
     const RunPlan& m_plan;
 };
 
+bool has_ranks(const RunPlan& plan) {
+    // In scope join the launcher says how many they are.
+    return plan.launch.scope == LaunchScope::Ranks || plan.launch.scope == LaunchScope::Join;
+}
+
 // Which operations run only the first step can tell: the engine refuses there what matched nothing.
 void check_islands(const RunPlan& plan, const catalogue::ModelEntry& model, Issues& issues) {
     const auto is_module = [&model](const std::string& path) {
@@ -80,6 +85,20 @@ void check_warmup(const RunPlan& plan, Issues& issues) {
                    "use fewer, or make the run longer");
 }
 
+void check_ranks_batches(const RunPlan& plan, Issues& issues) {
+    const TrainingPlan &training = plan.training, together = of_all_ranks(plan);
+    const std::string ranks = std::to_string(plan.launch.processes);
+    if (training.split_batches && has_ranks(plan) && training.batch_size % plan.launch.processes != 0)
+        issues.bad("training.batch_size", ", which can't be divided by " + ranks + " processes",
+                   "use a multiple of " + ranks + ", or training.split_batches false");
+    const std::int64_t samples = planned_samples(plan.dataset).training;
+    if (training.drop_last && plan.dataset.file.empty() && training.batch_size <= samples && together.batch_size > samples)
+        issues.bad("training.drop_last",
+                   ", but all ranks' batches together are " + std::to_string(together.batch_size) + " of only " +
+                       std::to_string(samples) + " training samples: no batch would be left",
+                   "use a smaller training.batch_size, or training.drop_last false");
+}
+
 void check_training(const RunPlan& plan, Issues& issues) {
     const TrainingPlan& training = plan.training;
     if (training.epochs && training.max_steps)
@@ -115,6 +134,7 @@ void check_training(const RunPlan& plan, Issues& issues) {
                    ", more than the " + std::to_string(planned_samples(plan.dataset).training) +
                        " training samples of " + plan.dataset.name,
                    "use at most that many");
+    check_ranks_batches(plan, issues);
     if (plan.loss_scale.initial < plan.loss_scale.floor)
         issues.bad("loss_scale.initial", ", below loss_scale.floor (" + to_text(plan.loss_scale.floor) + ")",
                    "start above the floor");
@@ -147,17 +167,15 @@ void check_unused_schedule(const RunPlan& plan, Issues& issues) {
 }
 
 void check_built(const RunPlan& plan, Issues& issues) {
-    // In scope join the launcher says how many they are.
-    const bool has_ranks = plan.launch.scope == LaunchScope::Ranks || plan.launch.scope == LaunchScope::Join;
-    if (plan.launch.processes > 1 && !has_ranks)
+    if (plan.launch.processes > 1 && !has_ranks(plan))
         issues.bad("launch.processes", ", but launch.scope is " + std::string(to_string(plan.launch.scope)) + ", which trains in one process",
                    "use launch.scope ranks, or 1 process");
     if (plan.launch.scope == LaunchScope::Ranks && plan.launch.processes < 2)
         issues.bad("launch.processes", ", but launch.scope ranks trains in several processes", "use 2 or more, or launch.scope process");
-    if (has_ranks && plan.observe.local_error_every > 0)
+    if (has_ranks(plan) && plan.observe.local_error_every > 0)
         issues.not_built("observe.local_error_every", "use 0 with several processes");
-    if (has_ranks && plan.repetitions.control > 0) issues.not_built("repetitions.control", "use 0 with several processes");
-    if (has_ranks && plan.repetitions.rounding > 0) issues.not_built("repetitions.rounding", "use 0 with several processes");
+    if (has_ranks(plan) && plan.repetitions.control > 0) issues.not_built("repetitions.control", "use 0 with several processes");
+    if (has_ranks(plan) && plan.repetitions.rounding > 0) issues.not_built("repetitions.rounding", "use 0 with several processes");
     if (!plan.model.file.empty())
         issues.not_built("model.file",
                          "name a model of the catalogue: " + join_names(catalogue::model_ids()));

@@ -89,8 +89,9 @@ const char* table_name(ExportTable table) {
 
 using TakeLine = std::function<bool(const std::string&)>;
 
-Result<void> for_each_line(const std::filesystem::path& run, ExportTable table, ExportFormat format, const TakeLine& take) {
-    auto reader = RunReader::open(run);
+Result<void> for_each_line(const std::filesystem::path& run, ExportTable table, ExportFormat format, const TakeLine& take,
+                           std::int64_t rank = 0) {
+    auto reader = RunReader::open(run, rank);
     if (!reader) return reader.error();
     const auto text = [format](const auto& row) { return format == ExportFormat::Csv ? csv_line(row) : json_object(row); };
     for (;;) {
@@ -109,7 +110,7 @@ Result<void> for_each_line(const std::filesystem::path& run, ExportTable table, 
     }
 }
 
-Result<void> write_json_list(const std::filesystem::path& run, ExportTable table, std::ostream& out) {
+Result<void> write_json_list(const std::filesystem::path& run, ExportTable table, std::ostream& out, std::int64_t rank = 0) {
     bool first = true;
     out << '[';
     auto read = for_each_line(run, table, ExportFormat::Json, [&](const std::string& object) {
@@ -143,17 +144,18 @@ std::string table_csv_header(ExportTable table) {
     return {};
 }
 
-Result<void> export_table(const std::filesystem::path& run_folder, ExportTable table, ExportFormat format, std::ostream& out) {
-    if (table == ExportTable::Steps) return export_steps(run_folder, format, out);
+Result<void> export_table(const std::filesystem::path& run_folder, ExportTable table, ExportFormat format, std::ostream& out,
+                          std::int64_t rank) {
+    if (table == ExportTable::Steps) return export_steps(run_folder, format, out, rank);
     if (format == ExportFormat::Csv) {
         out << table_csv_header(table) << '\n';
         const auto read = for_each_line(run_folder, table, format, [&out](const std::string& line) {
             out << line << '\n';
             return out.good();
-        });
+        }, rank);
         if (!read) return read;
     } else {
-        if (auto read = write_json_list(run_folder, table, out); !read) return read;
+        if (auto read = write_json_list(run_folder, table, out, rank); !read) return read;
         out << '\n';
     }
     return written(out, run_folder.string());

@@ -130,8 +130,8 @@ std::string step_json_object(const StepRow& row) {
 }
 
 Result<void> for_each_step(const std::filesystem::path& run_folder,
-                           const std::function<bool(const StepRow&)>& take) {
-    auto reader = RunReader::open(run_folder);
+                           const std::function<bool(const StepRow&)>& take, std::int64_t rank) {
+    auto reader = RunReader::open(run_folder, rank);
     if (!reader) return reader.error();
     for (;;) {
         const auto rows = (*reader)->read_new(piece);
@@ -142,7 +142,7 @@ Result<void> for_each_step(const std::filesystem::path& run_folder,
     }
 }
 
-Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, std::ostream& out) {
+Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, std::ostream& out, std::int64_t rank) {
     const bool csv = format == ExportFormat::Csv;
     bool first = true;
     const auto begin = [&] {
@@ -156,7 +156,7 @@ Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat 
             out << (first ? "\n" : ",\n") << step_json_object(row);
         first = false;
         return out.good();
-    });
+    }, rank);
     if (!read) return read;
     begin();
     if (!csv) out << (first ? "]\n" : "\n]\n");

@@ -21,12 +21,13 @@ namespace mantissa {
 enum class ExportFormat { Csv, Json };
 
 /// Streams the steps of a run; memory doesn't grow with their number.
-Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, std::ostream& out);
+Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, std::ostream& out, std::int64_t rank = 0);
 /// The same into a file; it appears under its name only when it is complete.
 Result<void> export_steps(const std::filesystem::path& run_folder, ExportFormat format, const std::filesystem::path& file);
 /// Any export into a file that appears under its name only when `write` has written all of it.
 Result<void> export_to_file(const std::filesystem::path& file, const std::function<Result<void>(std::ostream&)>& write);
 /// All steps of a recording in order, in pieces; stops when `take` returns false.
-Result<void> for_each_step(const std::filesystem::path& run_folder, const std::function<bool(const StepRow&)>& take);
+Result<void> for_each_step(const std::filesystem::path& run_folder, const std::function<bool(const StepRow&)>& take,
+                           std::int64_t rank = 0);
 
 }  // namespace mantissa

@@ -184,6 +184,7 @@ json to_json(const IncidentReport& report) {
             {"loss", number_to_json(report.loss)},
             {"loss_scale", number_to_json(report.loss_scale)},
             {"micro_batch", optional_json(report.micro_batch)},
+            {"rank", optional_json(report.rank)},
             {"birth", report.birth ? to_json(*report.birth) : json(nullptr)},
             {"watched", std::move(watched)},
             {"states", report.states},
@@ -254,6 +255,7 @@ Result<IncidentReport> incident_report_from_json(const json& value) {
     fields.read("loss", report.loss);
     fields.read("loss_scale", report.loss_scale);
     read_optional(fields, "micro_batch", report.micro_batch);
+    read_optional(fields, "rank", report.rank);
     fields.read_object("birth", [&](Fields& one) { report.birth = birth_from(one); });
     fields.read_objects("watched", [&](Fields& one) {
         IncidentReport::Watched watched;

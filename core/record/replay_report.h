@@ -71,6 +71,7 @@ struct IncidentReport {
     double loss = 0;
     std::optional<double> loss_scale;
     std::optional<std::int64_t> micro_batch;  // the bad one of an accumulation window
+    std::optional<std::int64_t> rank;         // that met it, of several
     std::optional<BirthReport> birth;
     struct Watched {
         std::string tensor, quantity;  // quantity: gradient parameter output

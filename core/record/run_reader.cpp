@@ -8,6 +8,7 @@
 
 #include "record/database.h"
 #include "record/extremes.h"
+#include "record/rank_file.h"
 #include "record/read_only_database.h"
 #include "record/run_folder.h"
 
@@ -136,6 +137,7 @@ bool RunRows::empty() const {
 
 struct RunReader::Impl {
     RunFolder folder;
+    std::int64_t rank = 0;
     db::ReadOnlyDatabase source;
     db::Statement begin, commit, last_state;
     Follower steps{
@@ -223,7 +225,7 @@ Result<void> RunReader::Impl::refresh() {
     for (Follower* table : tables()) {
         table->statement = db::Statement{};
     }
-    auto opened = db::ReadOnlyDatabase::open(folder.database());
+    auto opened = db::ReadOnlyDatabase::open(rank_database(folder.path, rank));
     if (!opened) return opened.error();
     source = std::move(opened).value();
     return prepare();
@@ -261,10 +263,11 @@ Result<std::optional<StateRow>> RunReader::Impl::recorded_state() {
 RunReader::RunReader(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
 RunReader::~RunReader() = default;
 
-Result<std::unique_ptr<RunReader>> RunReader::open(const std::filesystem::path& run_folder) {
+Result<std::unique_ptr<RunReader>> RunReader::open(const std::filesystem::path& run_folder, std::int64_t rank) {
     auto impl = std::make_unique<Impl>();
     impl->folder = RunFolder{run_folder};
-    auto opened = db::ReadOnlyDatabase::open(impl->folder.database());
+    impl->rank = rank;
+    auto opened = db::ReadOnlyDatabase::open(rank_database(run_folder, rank));
     if (!opened) return opened.error();
     impl->source = std::move(opened).value();
     if (auto prepared = impl->prepare(); !prepared) return prepared.error();

@@ -31,7 +31,8 @@ struct RunRows {  // what is new
 class RunReader {
   public:
     /// Opens RUN/run.db read-only. A folder whose run.db isn't there yet is an error the caller may retry.
-    static Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& run_folder);
+    /// `rank`: of a run of several, what that one recorded (record/rank_file.h).
+    static Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& run_folder, std::int64_t rank = 0);
     ~RunReader();
 
     /// Rows since the last call (all rows at the first), at most `limit` steps.

@@ -60,14 +60,20 @@ RunControl::Next Ranks::at_step_edge(RunControl& control, const std::function<vo
     }
 }
 
-void Ranks::share(StepFacts& facts, std::int64_t& samples) const {
-    const auto weight = static_cast<double>(samples);
-    std::vector<double> sums{weight, facts.loss * weight};
-    for (const double loss : facts.losses) sums.push_back(loss * weight);
+void Ranks::share(StepFacts& facts, std::vector<std::int64_t>& samples) const {
+    const std::size_t count = samples.size();
+    std::vector<double> sums(2 * count);
+    for (std::size_t i = 0; i < count; ++i) {
+        sums[i] = static_cast<double>(samples[i]);
+        sums[count + i] = samples[i] > 0 ? facts.losses[i] * sums[i] : 0;
+    }
     add_up(sums);
-    samples = static_cast<std::int64_t>(sums[0]);
-    facts.loss = sums[1] / sums[0];
-    for (std::size_t i = 0; i < facts.losses.size(); ++i) facts.losses[i] = sums[2 + i] / sums[0];
+    facts.loss = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        samples[i] = static_cast<std::int64_t>(sums[i]);
+        facts.losses[i] = sums[count + i] / sums[i];
+        facts.loss += facts.losses[i] / static_cast<double>(count);
+    }
 }
 
 void Ranks::add_up(std::vector<double>& values) const {

@@ -28,8 +28,9 @@ class Ranks {
     [[nodiscard]] RunControl::Next at_step_edge(RunControl& control, const std::function<void(bool paused)>& on_pause,
                                                 const std::function<void()>& on_checkpoint) const;
 
-    /// Loss, micro-batches and samples over all processes; each process's share by the samples it had.
-    void share(StepFacts& facts, std::int64_t& samples) const;
+    /// Losses of the micro-batches and their mean over all processes, each process's share by the samples that it had; `samples`
+    /// becomes that of all, one number a micro-batch.
+    void share(StepFacts& facts, std::vector<std::int64_t>& samples) const;
 
     /// Sums over all processes, in place.
     void add_up(std::vector<double>& values) const;

@@ -54,7 +54,7 @@ bool trains_alike(const RunPlan& plan, RunPlan other) {
 /// The micro-batches of a step: windows begin anew with every epoch.
 std::vector<Batch> batches_of(RunParts& parts, const TrainingPlan& plan, const Replica& replica, std::int64_t step) {
     OrderedBatches source(parts.dataset, SampleOrder(parts.split.training, replica.order_seed(plan.seed)),
-                          plan.batch_size);
+                          plan.batch_size, plan.drop_last);
     const std::int64_t size = plan.gradient_accumulation_steps;
     const std::int64_t windows = (source.batches_per_epoch() + size - 1) / size;
     source.begin(step / windows);

@@ -9,6 +9,7 @@
 #include "data/random.h"
 #include "data/sample_order.h"
 #include "data/tensor_hash.h"
+#include "engine/gradient_sync.h"
 #include "engine/parameter_groups.h"
 #include "models/model_registry.h"
 #include "plan/nearest.h"
@@ -132,13 +133,25 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
 
     const std::int64_t processes = ranks ? ranks->group()->size() : 1;
     TrainingPlan together = plan.training;
-    together.batch_size *= processes;
-    const std::int64_t steps = planned_steps(together, split->training.size(0));
+    if (!together.split_batches) together.batch_size *= processes;
+    const std::int64_t samples = split->training.size(0);
+    if (together.drop_last && samples < together.batch_size) {
+        return Error{ErrorCode::BadPlan,
+                     "training.drop_last leaves no batch: all processes' batches together are " + std::to_string(together.batch_size) +
+                         " of only " + std::to_string(samples) + " training samples",
+                     "use a smaller training.batch_size, or training.drop_last false"};
+    }
+    const std::int64_t steps = planned_steps(together, samples);
     if (replica.role == ReplicaRole::Rounding) nudge_weights(**model, replica.number);
     const SampleOrder order(split->training, replica.order_seed(static_cast<std::uint64_t>(plan.training.seed)));
     RunHashes hashes{state_hash(**model), content_hash(*dataset),
-                     order.hash(steps, together.batch_size, plan.training.gradient_accumulation_steps),
+                     order.hash(steps, together.batch_size, plan.training.gradient_accumulation_steps, together.drop_last),
                      plan_hash(plan)};
+    // What one process would find at its own place would be other samples than the ones it is taken to have.
+    if (ranks) {
+        refuse_differences(*ranks->group(), "data " + hashes.data + "\nsample order " + hashes.sample_order + "\n",
+                           "the processes of one run have different data", "give every process the same data file and plan");
+    }
 
     AcceleratorOptions options = accelerator_options(plan);
     options.device = choice.device.id;
@@ -147,11 +160,12 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
     Accelerator accelerator(options);
     auto prepared_model = accelerator.prepare(std::move(*model));
     Optimizer optimizer = build_optimizer(plan.training.optimizer, *prepared_model.unwrap());
-    Scheduler scheduler = make_scheduler(plan.training.scheduler, optimizer, steps * processes);  // each update moves it once per process
+    Scheduler scheduler = make_scheduler(plan.training.scheduler, optimizer, 
+                                         plan.training.split_batches ? steps : steps * processes);  // as often as an update moves it
     auto prepared_scheduler = accelerator.prepare(std::move(scheduler));
     auto prepared_optimizer = accelerator.prepare(std::move(optimizer));
     auto loader = accelerator.prepare(
-        Loader(std::make_unique<OrderedBatches>(*dataset, order, plan.training.batch_size)));
+        Loader(std::make_unique<OrderedBatches>(*dataset, order, plan.training.batch_size, plan.training.drop_last)));
     return std::unique_ptr<RunParts>(
         new RunParts{choice, std::move(*dataset), std::move(*split), *loss, accelerator,
                      std::move(prepared_model), std::move(prepared_optimizer), std::move(prepared_scheduler),

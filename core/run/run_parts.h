@@ -55,7 +55,7 @@ Result<DeviceChoice> choose_run_device(const RunPlan& plan, const RankPlace* pla
 /// chosen. Sets threads and determinism of the process.
 Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice);
 
-/// `ranks`: one process's part of a run of several. The plan's batch size is that of each process, its steps are those of all together.
+/// `ranks`: one process's part of a run of several. The plan's batch size is that of each process (with split_batches that of all), its steps are those of all together.
 Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice, std::shared_ptr<Ranks> ranks);
 
 }  // namespace mantissa

@@ -43,6 +43,7 @@ Batch StepRunner::next_batch(StepOutcome& outcome) {
     }
     outcome.epoch = m_parts.loader.epoch();
     outcome.samples += batch->features.size(0);
+    outcome.samples_of_micro_batches.push_back(batch->features.size(0));
     return std::move(*batch);
 }
 
@@ -53,7 +54,16 @@ torch::Tensor StepRunner::forward(const Batch& batch, OutputWatch* outputs) {
     begin_phase("forward");
     const torch::Tensor output = m_parts.model(batch.features);
     begin_phase("loss");
+    // A mean over nothing is NaN. This process's part is 0, with zeros for gradients: it takes part in what the others do together.
+    if (batch.features.size(0) == 0) return output.sum();
     return m_parts.loss(output, batch.labels);
+}
+
+double StepRunner::weight_of(const Batch& batch) const {
+    const std::int64_t of_all = m_parts.loader.end_of_dataloader() ? m_parts.loader.remainder() : 0;
+    if (!m_parts.ranks || m_plan.even_batches || of_all <= 0) return 1.0;
+    const std::int64_t processes = m_parts.ranks->group()->size();
+    return static_cast<double>(batch.features.size(0) * processes) / static_cast<double>(of_all);
 }
 
 void StepRunner::begin_phase(const char* phase) {
@@ -74,7 +84,7 @@ void StepRunner::micro_batch(const Batch& batch, OpCounter* counter, StepOutcome
     if (counter != nullptr) counter->set_phase(OpPhase::Backward);
     m_losses.push_back(loss.detach());
     begin_phase("backward");
-    m_parts.accelerator.backward(loss, m_plan.loss_factor);
+    m_parts.accelerator.backward(loss, m_plan.loss_factor * weight_of(batch));
     if (counter != nullptr) counter->pause();
 }
 

@@ -18,6 +18,7 @@ struct StepOutcome {
     std::optional<NonFinite> refusal;  // stopped before any weight moved (on_nonfinite stop and pause)
     std::int64_t epoch = 0;
     std::int64_t samples = 0;
+    std::vector<std::int64_t> samples_of_micro_batches = {};
     std::int64_t data_ns = 0, step_ns = 0;
     std::int64_t saved_for_backward_bytes =
         0;  // alive after the forward pass of the first micro-batch, not before it
@@ -56,6 +57,8 @@ class StepRunner {
   private:
     [[nodiscard]] Batch next_batch(StepOutcome& outcome);
     [[nodiscard]] torch::Tensor forward(const Batch& batch, OutputWatch* outputs);
+    /// Makes the mean of all processes' gradients that over the samples: 1 unless the last batches of an epoch are uneven.
+    [[nodiscard]] double weight_of(const Batch& batch) const;
     void micro_batch(const Batch& batch, OpCounter* counter, StepOutcome& outcome,
                      const std::function<std::int64_t()>& current_bytes);
     void begin_phase(const char* phase);

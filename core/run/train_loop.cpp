@@ -147,7 +147,10 @@ StepOutcome TrainLoop::attempt() {
 
 void TrainLoop::record(const StepOutcome& own) {
     StepOutcome of_all = own;
-    if (m_parts.ranks) m_parts.ranks->share(of_all.facts, of_all.samples);
+    if (m_parts.ranks) {
+        m_parts.ranks->share(of_all.facts, of_all.samples_of_micro_batches);
+        of_all.samples = std::accumulate(of_all.samples_of_micro_batches.begin(), of_all.samples_of_micro_batches.end(), std::int64_t{0});
+    }
     // The run's record holds the whole batch, that of another rank its own part.
     const StepOutcome& outcome = m_parts.is_main() ? of_all : own;
     const StepFacts& facts = outcome.facts;

@@ -931,6 +931,22 @@
         <translation>批归一化跨所有进程统计</translation>
     </message>
     <message>
+        <source>Ranks wait at most (s)</source>
+        <translation>各进程最长等待（秒）</translation>
+    </message>
+    <message>
+        <source>Drop a short last batch</source>
+        <translation>丢弃末尾不足的批次</translation>
+    </message>
+    <message>
+        <source>Ranks divide one batch</source>
+        <translation>各进程分摊一个批次</translation>
+    </message>
+    <message>
+        <source>Fill the ranks&apos; last batches</source>
+        <translation>补齐各进程的末尾批次</translation>
+    </message>
+    <message>
         <source>Order of the runs</source>
         <translation>各次运行的次序</translation>
     </message>

@@ -29,7 +29,7 @@ void put(SourcedPlan& sourced, const char* path, const nlohmann::json& value) {
 }
 
 std::int64_t stepsOf(const RunPlan& plan) {
-    return planned_steps(plan.training, planned_samples(plan.dataset).training);
+    return planned_steps(of_all_ranks(plan), planned_samples(plan.dataset).training);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ PlanLayer withoutLength(PlanLayer layer) {
 }
 
 std::int64_t stepsOf(const RunPlan& plan) {
-    return plan.training.batch_size > 0 ? planned_steps(plan.training, planned_samples(plan.dataset).training)
+    return plan.training.batch_size > 0 ? planned_steps(of_all_ranks(plan), planned_samples(plan.dataset).training)
                                         : 0;
 }
 

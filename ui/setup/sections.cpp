@@ -43,6 +43,9 @@ bool isUsed(const RunPlan& plan, const std::string& path) {
     if (path == "observe.keep_states_every" || path == "observe.keep_states_mib") {
         return plan.observe.keep_states;
     }
+    if (path == "training.split_batches" || path == "training.even_batches" || path == "launch.group_timeout_seconds") {
+        return plan.launch.scope == LaunchScope::Ranks || plan.launch.scope == LaunchScope::Join;
+    }
     if (path == "model.hidden") {
         return chosenUses(catalogue::models(), plan.model.name);
     }
@@ -133,7 +136,8 @@ void Sections::add(const char* name, std::vector<std::string> paths, std::functi
 
 void Sections::addTraining() {
     std::vector<std::string> paths{"training.batch_size", "training.gradient_accumulation_steps",
-                                   "training.epochs", "training.max_steps"};
+                                   "training.epochs", "training.max_steps", "training.drop_last",
+                                   "training.split_batches", "training.even_batches"};
     for (const PlanField& field : plan_fields()) {
         if (field.path.starts_with("training.optimizer.") || field.path.starts_with("training.scheduler.")) {
             paths.push_back(field.path);
@@ -259,7 +263,8 @@ void Sections::addRest() {
     add(
         "more",
         {"name", "model.hidden", "dataset.validation", "dataset.split_seed", "dataset.file", "launch.threads",
-         "launch.sync_batch_norm", "launch.order", "allow_emulated", "cpu_half", "short_window", "compat"},
+         "launch.sync_batch_norm", "launch.group_timeout_seconds", "launch.order", "allow_emulated", "cpu_half", "short_window",
+         "compat"},
         [] { return tr("Data split, process, compatibility"); },
         [this] {
             return tr("%n thread(s)", nullptr, static_cast<int>(m_editor.plan().launch.threads)) +

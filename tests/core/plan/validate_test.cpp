@@ -118,6 +118,28 @@ TEST(Validate, SeveralProcessesAndTheirScopeBelongTogether) {
               "launch.processes is 2, but launch.scope is thread, which trains in one process — use launch.scope ranks, or 1 process");
 }
 
+TEST(Validate, BatchesOfRanksMustBeDivisibleAndLeaveOne) {
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks", "processes": 4}, "training": {"split_batches": true, "batch_size": 32}})"), "no error");
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks", "processes": 4}, "training": {"split_batches": true, "batch_size": 30}})"),
+              "training.batch_size is 30, which can't be divided by 4 processes — use a multiple of 4, or training.split_batches false");
+    // In one process there is nothing to divide; a launcher may start more of them later.
+    EXPECT_EQ(verdict(R"({"training": {"split_batches": true, "batch_size": 31}})"), "no error");
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks", "processes": 2}, "training": {"drop_last": true, "batch_size": 718}})"), "no error");
+    EXPECT_EQ(verdict(R"({"launch": {"scope": "ranks", "processes": 2}, "training": {"drop_last": true, "batch_size": 719}})"),
+              "training.drop_last is true, but all ranks' batches together are 1438 of only 1437 training samples: no batch would be left "
+              "— use a smaller training.batch_size, or training.drop_last false");
+}
+
+TEST(Validate, ARankWaitsFromOneSecondToOneDay) {
+    EXPECT_EQ(RunPlan{}.launch.group_timeout_seconds, 60);
+    EXPECT_EQ(verdict(R"({"launch": {"group_timeout_seconds": 1}})"), "no error");
+    EXPECT_EQ(verdict(R"({"launch": {"group_timeout_seconds": 86400}})"), "no error");
+    EXPECT_EQ(verdict(R"({"launch": {"group_timeout_seconds": 0}})"),
+              "launch.group_timeout_seconds is 0 — use a whole number from 1 to 86400");
+    EXPECT_EQ(verdict(R"({"launch": {"group_timeout_seconds": 86401}})"),
+              "launch.group_timeout_seconds is 86401 — use a whole number from 1 to 86400");
+}
+
 TEST(Validate, CheckpointsAreKeptAtLeastInPairs) {
     EXPECT_EQ(verdict(R"({"checkpoint": {"every": 50, "keep": 2, "at_end": false}})"), "no error");
     EXPECT_EQ(verdict(R"({"checkpoint": {"resume_from": "some-run"}})"), "no error");
@@ -154,6 +176,14 @@ TEST(PlannedSteps, ShortBatchesAndWindowsCount) {
     training.gradient_accumulation_steps = 4;
     EXPECT_EQ(planned_steps(training, 1437), 12);  // 45 batches: 11 whole windows and one of a single batch
     EXPECT_EQ(planned_steps(training, 1), 1);
+    training.drop_last = true;
+    EXPECT_EQ(planned_steps(training, 1437), 11);  // 44 batches
+    training.drop_last = false;
+    RunPlan ranks;
+    ranks.launch = {.scope = LaunchScope::Ranks, .processes = 4};
+    EXPECT_EQ(of_all_ranks(ranks).batch_size, 128);
+    ranks.training.split_batches = true;
+    EXPECT_EQ(of_all_ranks(ranks).batch_size, 32);
     training.max_steps = 7;
     EXPECT_EQ(planned_steps(training, 1437), 7);
 }
