@@ -2,6 +2,7 @@
 // The library in one header. Everything is in namespace mantissa.
 #include "base/version.h"
 #include "devices/probe.h"
+#include "distributed/gloo_group.h"
 #include "engine/accelerator.h"
 #include "engine/batch_sampler.h"
 #include "engine/classic_optimizers.h"

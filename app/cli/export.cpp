@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -8,6 +9,7 @@
 #include "output.h"
 #include "plan/nearest.h"
 #include "record/export_rows.h"
+#include "record/rank_views.h"
 #include "run_argument.h"
 #include "runs_checkpoints.h"
 #include "track/export_tensorboard.h"
@@ -20,7 +22,7 @@ namespace fs = std::filesystem;
 
 struct ExportOptions {
     std::string run, format, output = "-", runs_dir, what = "steps", tensorboard, weights;
-    std::optional<std::int64_t> checkpoint;
+    std::optional<std::int64_t> checkpoint, rank;
     bool force = false;
 };
 
@@ -46,8 +48,8 @@ Result<void> say_missing(const Result<std::vector<std::string>>& missing) {
     return {};
 }
 
-Result<void> write_job(const fs::path& folder, ExportTable table, ExportFormat format, std::ostream& out) {
-    if (!is_comparison(folder)) return export_table(folder, table, format, out);
+Result<void> write_job(const fs::path& folder, ExportTable table, ExportFormat format, std::ostream& out, std::int64_t rank) {
+    if (!is_comparison(folder)) return export_table(folder, table, format, out, rank);
     const auto comparison = read_comparison(folder);
     if (!comparison) return comparison.error();
     return say_missing(export_comparison_table(*comparison, table, format, out));
@@ -67,8 +69,8 @@ int write_tensorboard(const fs::path& folder, const std::string& target) {
     return 0;
 }
 
-int write_to_standard_output(const fs::path& folder, ExportTable table, ExportFormat format) {
-    const auto written = write_job(folder, table, format, std::cout);
+int write_to_standard_output(const fs::path& folder, ExportTable table, ExportFormat format, std::int64_t rank) {
+    const auto written = write_job(folder, table, format, std::cout, rank);
     if (!std::cout) {
         std::clearerr(stdout);  // it is said here
         return fail({ErrorCode::InputOutput, "the export can't be written to standard output",
@@ -82,6 +84,15 @@ Result<void> refuse_to_overwrite(const std::string& file, bool force) {
     std::error_code ignored;
     if (force || !fs::exists(fs::symlink_status(file, ignored))) return {};
     return Error{ErrorCode::Usage, file + " is there already", "name another file, or overwrite it with --force"};
+}
+
+Result<void> refuse_missing_rank(const fs::path& folder, std::int64_t rank) {
+    if (is_comparison(folder)) return Error{ErrorCode::Usage, "--rank belongs to one run, and " + folder.filename().string() + " is a comparison",
+                                            "name one of its runs"};
+    const auto ranks = recorded_ranks(folder);
+    if (rank == 0 || std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return {};
+    return Error{ErrorCode::Usage, folder.filename().string() + " has no record of rank " + std::to_string(rank),
+                 ranks.empty() ? "it was trained by one process" : "the last one is " + std::to_string(ranks.back())};
 }
 
 int export_run(const ExportOptions& options) {
@@ -99,11 +110,14 @@ int export_run(const ExportOptions& options) {
     if (has_supervisor(*folder)) std::cerr << "it is running now: the steps so far are exported\n";
     if (!options.tensorboard.empty()) return write_tensorboard(*folder, options.tensorboard);
     const ExportTable table = chosen_table(options);
-    if (options.output == "-") return write_to_standard_output(*folder, table, format);
+    const std::int64_t rank = options.rank.value_or(0);
+    if (options.rank)
+        if (const auto there = refuse_missing_rank(*folder, rank); !there) return fail(there.error());
+    if (options.output == "-") return write_to_standard_output(*folder, table, format, rank);
     if (const auto free = refuse_to_overwrite(options.output, options.force); !free) return fail(free.error());
     const auto written = export_to_file(
         options.output,
-        [&folder, table, format](std::ostream& out) { return write_job(*folder, table, format, out); });
+        [&folder, table, format, rank](std::ostream& out) { return write_job(*folder, table, format, out, rank); });
     if (!written) return fail(written.error());
     print(options.output);
     return 0;
@@ -126,7 +140,9 @@ void add_export(CLI::App& program, int& result) {
         ->capture_default_str();
     auto* board = verb->add_option("--tensorboard", options->tensorboard,
                                    "a new folder for TensorBoard's event files: all of it, one curve a column");
-    for (const char* other : {"--format", "--what"}) board->excludes(verb->get_option(other));
+    verb->add_option("--rank", options->rank, "of a run of several processes: what this one recorded; 0 (default) is the run's own record")
+        ->check(CLI::NonNegativeNumber);
+    for (const char* other : {"--format", "--what", "--rank"}) board->excludes(verb->get_option(other));
     verb->add_option("-o,--output", options->output, "file to write, - is standard output")
         ->capture_default_str();
     board->excludes(verb->get_option("--output"));

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "base/numbers.h"
+#include "base/error_json.h"
 #include "launch/engine_module.h"
 #include "plan/plan_names.h"
 
@@ -14,21 +14,17 @@ namespace {
 using Json = nlohmann::json;
 
 std::string written(const Result<PreparedJob>& job) {
-    Json json;
-    if (job) {
-        json["folder"] = job->folder.string();
-    } else {
-        json = {{"code", static_cast<int>(job.error().code)}, {"message", job.error().message}, {"hint", job.error().hint}};
-    }
+    const Json json = job ? Json{{"folder", job->folder.string()}} : error_to_json(job.error());
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<PreparedJob> read(const std::string& text) {
     const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object()) return Error{ErrorCode::Internal, "rank 0 sent no run folder", ""};
-    if (!json.contains("folder")) {
-        return Error{static_cast<ErrorCode>(json.value("code", 0)), "rank 0: " + json.value("message", ""), json.value("hint", "")};
+    if (auto error = error_from_json(json)) {
+        error->message = "rank 0: " + error->message;
+        return *error;
     }
+    if (!json.is_object() || !json.contains("folder")) return Error{ErrorCode::Internal, "rank 0 sent no run folder", ""};
     const std::filesystem::path folder = json["folder"].get<std::string>();
     std::error_code failed;
     if (!std::filesystem::is_directory(folder, failed)) {

@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <memory>
 
+#include "launch/supervisor.h"
 #include "launch_flags.h"
 #include "machine.h"
 #include "output.h"
 #include "plan/nearest.h"
 #include "plan/presets.h"
+#include "program_ranks.h"
 #include "verbs.h"
 
 namespace mantissa::cli {
@@ -28,10 +30,10 @@ bool is_plan(const std::string& target) {
     return presets && std::any_of(presets->begin(), presets->end(), [&](const Preset& preset) { return preset.id == target; });
 }
 
-Result<SourcedPlan> settings_of(const LaunchFlags& flags) {
+Result<SourcedPlan> settings_of(const LaunchFlags& flags, AcceleratePlaces& places) {
     auto layer = flags.layer();
     if (!layer) return layer.error();
-    auto layers = machine_layers(flags.config_file.empty() ? std::nullopt : std::optional<fs::path>(flags.config_file));
+    auto layers = machine_layers(flags.config_file.empty() ? std::nullopt : std::optional<fs::path>(flags.config_file), places);
     if (!layers) return layers.error();
     layers->push_back(std::move(*layer));
     return resolve_plan(*layers, PlanUse::Train);
@@ -69,7 +71,9 @@ void hand_over_environment(const SourcedPlan& plan, const LaunchFlags& flags, co
     else
         set("ACCELERATE_TORCH_DEVICE", plan.plan.device);
     set("ACCELERATE_GRADIENT_ACCUMULATION_STEPS", std::to_string(plan.plan.training.gradient_accumulation_steps));
-    if (plan.origins.contains("launch.threads")) set("OMP_NUM_THREADS", std::to_string(plan.plan.launch.threads));
+    // Several processes with a thread for every processor would only wait for each other.
+    if (plan.origins.contains("launch.threads") || (plan.plan.launch.processes > 1 && std::getenv("OMP_NUM_THREADS") == nullptr))
+        set("OMP_NUM_THREADS", std::to_string(plan.plan.launch.threads));
     if (flags.debug) set("ACCELERATE_DEBUG_MODE", "1");
     if (gpus) set("CUDA_VISIBLE_DEVICES", *gpus);
 }
@@ -110,6 +114,41 @@ int train(const LaunchFlags& flags, const std::vector<std::string>& command) {
     return result;
 }
 
+std::string told(const ProgramRanks& ranks) {
+    return std::to_string(ranks.processes) + " processes" +
+           (ranks.machines > 1 ? " on " + std::to_string(ranks.machines) + " machines, ranks " + std::to_string(ranks.machine_rank * ranks.here()) +
+                                     " to " + std::to_string((ranks.machine_rank + 1) * ranks.here() - 1) + " here"
+                               : std::string()) +
+           ", met at " + ranks.host + ":" + std::to_string(ranks.port);
+}
+
+int run_told(const std::vector<std::string>& command, ProgramRanks ranks, bool quiet) {
+    if (const auto settled = settle_port(ranks); !settled) return fail(settled.error());
+    if (!quiet) std::fprintf(stderr, "%s\n", told(ranks).c_str());
+    return run_ranks(command, ranks, quiet);
+}
+
+/// On one machine `train` starts the processes itself, and its supervisor looks after them; on several each is a `train` that joins.
+int launch_plan(const LaunchFlags& flags, const std::vector<std::string>& command, const ProgramRanks& ranks,
+                const std::optional<std::string>& gpus) {
+    if (flags.wants_gpus())
+        return fail({ErrorCode::NotBuilt, "--multi_gpu: the processes of a plan can't train on several GPUs yet",
+                     "leave it out: they train on the CPU, or one process on one GPU; a program of your own may use it"});
+    const auto layer = flags.layer();  // `train` says the rest
+    if (!layer) return fail(layer.error());
+    if (!flags.quiet) {
+        for (const std::string& note : layer->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+        if (ranks.machines == 1)
+            for (const std::string& note : flags.notes_for_one_process()) std::fprintf(stderr, "note: %s\n", note.c_str());
+    }
+    if (gpus) ::setenv("CUDA_VISIBLE_DEVICES", gpus->c_str(), 1);
+    if (ranks.machines == 1) return train(flags, command);
+    std::vector<std::string> arguments{mantissa_program().string(), "train"};
+    for (std::string& one : flags.for_train(false)) arguments.push_back(std::move(one));
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    return run_told(arguments, ranks, flags.quiet);
+}
+
 int launch(const LaunchFlags& flags, const CLI::App& verb) {
     const std::vector<std::string> command = verb.remaining();
     if (command.empty())
@@ -118,24 +157,20 @@ int launch(const LaunchFlags& flags, const CLI::App& verb) {
     if (command.front().ends_with(".py"))
         return fail({ErrorCode::Usage, command.front() + " is a Python script",
                      "start Python yourself: mantissa launch … python3 " + command.front()});
-    const auto gpus = flags.visible_gpus();
-    if (!gpus) return fail(gpus.error());
-    if (is_plan(command.front())) {
-        const auto layer = flags.layer();  // for what `train` doesn't know: refusals and notes
-        if (!layer) return fail(layer.error());
-        if (!flags.quiet)
-            for (const std::string& note : layer->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-        if (*gpus) ::setenv("CUDA_VISIBLE_DEVICES", (*gpus)->c_str(), 1);
-        return train(flags, command);
-    }
-    const auto plan = settings_of(flags);
+    AcceleratePlaces places;
+    const auto plan = settings_of(flags, places);
     if (!plan) return fail(plan.error());
-    if (plan->plan.launch.processes > 1)
-        return fail({ErrorCode::NotBuilt,
-                     "launch.processes is " + std::to_string(plan->plan.launch.processes) + " for a program of your own: not built yet",
-                     "use 1, or start the program by torchrun or mpirun; plans and presets train in several processes"});
+    const auto known_gpus = places.values.find("gpu_ids");
+    const auto gpus = flags.visible_gpus(known_gpus == places.values.end() ? std::nullopt : std::optional(known_gpus->second));
+    if (!gpus) return fail(gpus.error());
+    const auto ranks = program_ranks(flags, places, plan->plan.launch.processes);
+    if (!ranks) return fail(ranks.error());
+    if (is_plan(command.front())) return launch_plan(flags, command, *ranks, *gpus);
     if (!flags.quiet) say_settings(*plan);
     hand_over_environment(*plan, flags, *gpus);
+    if (ranks->processes > 1) return run_told(command, *ranks, flags.quiet);
+    if (!flags.quiet)
+        for (const std::string& note : flags.notes_for_one_process()) std::fprintf(stderr, "note: %s\n", note.c_str());
     return start_program(command);
 }
 

@@ -27,17 +27,21 @@ struct IdleFlag {
 
 // Said when they are given with another value than the harmless one.
 constexpr IdleFlag idle[] = {
-    {"machine_rank", "0", "there is one machine"},
-    {"main_process_ip", "", "there is one process"},
-    {"main_process_port", "", "there is one process"},
-    {"rdzv_backend", "static", "there is one process"},
-    {"rdzv_conf", "", "there is one process"},
+    {"rdzv_backend", "static", "process 0 keeps the meeting point"},
+    {"rdzv_conf", "", "process 0 keeps the meeting point"},
     {"max_restarts", "0", "a program that fails is not started again"},
     {"monitor_interval", "", "a program that fails is not started again"},
     {"tee", "0", "the program's words are on this terminal"},
-    {"role", "", "there is one process"},
+    {"role", "", "all processes have the same one"},
     {"log_dir", "", "the program's words are on this terminal"},
     {"main_training_function", "", "it belongs to TPUs"},
+};
+
+// Of several processes; one alone has no use for them.
+constexpr IdleFlag of_several[] = {
+    {"machine_rank", "0", "there is one process"},
+    {"main_process_ip", "", "there is one process"},
+    {"main_process_port", "", "there is one process"},
 };
 
 struct Family {
@@ -82,8 +86,11 @@ void LaunchFlags::add_to(CLI::App& verb) {
     for (const TakenFlag& flag : taken) add_value(verb, flag.name, flag.help);
     add_switch(verb, "cpu", "train on the CPU");
     add_value(verb, "gpu_ids", "the GPUs that may be seen: all, or numbers as in 0,1");
-    add_value(verb, "num_machines", "machines (1; more is not built yet)");
-    add_switch(verb, "multi_gpu", "several GPUs; not built yet");
+    add_value(verb, "num_machines", "machines (1); num_processes counts those of all together");
+    add_value(verb, "machine_rank", "the number of this machine, from 0");
+    add_value(verb, "main_process_ip", "where process 0 is, for several machines");
+    add_value(verb, "main_process_port", "port at which the processes meet; 0 or nothing: a free one, 29500 for several machines");
+    add_switch(verb, "multi_gpu", "one GPU for each process of a program");
     verb.add_flag("--debug", debug, "sets ACCELERATE_DEBUG_MODE for the program");
     verb.add_flag("-q,--quiet", quiet, "nothing but the program's own words");
     add_switch(verb, "no_python", "the target is a program (always so here)");
@@ -98,22 +105,17 @@ std::optional<std::string> LaunchFlags::value(const std::string& name) const {
     return found == m_values.end() || found->second.empty() ? std::nullopt : std::optional(found->second);
 }
 
-Result<void> LaunchFlags::refuse_what_is_not_built() const {
+Result<void> LaunchFlags::refuse_contradictions() const {
     if (is_given("module"))
         return Error{ErrorCode::Usage, "--module names a Python module",
                      "start Python yourself: mantissa launch … python3 -m MODULE"};
     if (is_given("cpu") && is_given("multi_gpu"))
         return Error{ErrorCode::Usage, "--cpu and --multi_gpu contradict each other", "give one of the two"};
-    if (is_given("multi_gpu"))
-        return Error{ErrorCode::NotBuilt, "--multi_gpu: several processes can't train together yet",
-                     "leave it out: one process trains on one GPU"};
-    if (const auto machines = value("num_machines"); machines && *machines != "1")
-        return Error{ErrorCode::NotBuilt, "--num_machines is " + *machines + ": not built yet", "use 1"};
     return {};
 }
 
 Result<PlanLayer> LaunchFlags::layer() const {
-    if (auto refused = refuse_what_is_not_built(); !refused) return refused.error();
+    if (auto refused = refuse_contradictions(); !refused) return refused.error();
     PlanLayer layer{ValueSource::Flag, {}, {}};
     for (const TakenFlag& flag : taken)
         if (const auto given = value(flag.name))
@@ -133,9 +135,18 @@ std::vector<std::string> LaunchFlags::notes() const {
     return lines;
 }
 
-std::vector<std::string> LaunchFlags::for_train() const {
+std::vector<std::string> LaunchFlags::notes_for_one_process() const {
+    std::vector<std::string> lines;
+    for (const IdleFlag& flag : of_several)
+        if (const auto given = value(flag.name); given && *given != flag.harmless)
+            lines.push_back(std::string("--") + flag.name + " has no effect: " + flag.why);
+    return lines;
+}
+
+std::vector<std::string> LaunchFlags::for_train(bool with_processes) const {
     std::vector<std::string> arguments;
     for (const TakenFlag& flag : taken) {
+        if (!with_processes && std::string(flag.name) == "num_processes") continue;
         if (const auto given = value(flag.name)) {
             arguments.push_back(std::string("--") + flag.name);
             arguments.push_back(*given);
@@ -147,13 +158,13 @@ std::vector<std::string> LaunchFlags::for_train() const {
     return arguments;
 }
 
-Result<std::optional<std::string>> LaunchFlags::visible_gpus() const {
-    const auto given = value("gpu_ids");
+Result<std::optional<std::string>> LaunchFlags::visible_gpus(const std::optional<std::string>& otherwise) const {
+    const auto flag = value("gpu_ids"), given = flag ? flag : otherwise;
     if (!given || *given == "all") return std::optional<std::string>();
     const bool is_list = std::all_of(given->begin(), given->end(), [](unsigned char c) { return std::isdigit(c) != 0 || c == ','; }) &&
                          given->front() != ',' && given->back() != ',' && given->find(",,") == std::string::npos;
     if (!is_list)
-        return Error{ErrorCode::BadPlan, "--gpu_ids is \"" + given->substr(0, 60) + "\"", "use all, or numbers as in 0,1"};
+        return Error{ErrorCode::BadPlan, std::string(flag ? "--" : "") + "gpu_ids is \"" + given->substr(0, 60) + "\"", "use all, or numbers as in 0,1"};
     return given;
 }
 

@@ -21,8 +21,13 @@ class LaunchFlags {
     /// The settings that the flags say; refuses contradictions and what is not built.
     [[nodiscard]] Result<PlanLayer> layer() const;
     /// The flags that `train` takes too, spelled for it.
-    [[nodiscard]] std::vector<std::string> for_train() const;
-    [[nodiscard]] Result<std::optional<std::string>> visible_gpus() const;  // for CUDA_VISIBLE_DEVICES
+    [[nodiscard]] std::vector<std::string> for_train(bool with_processes = true) const;
+    /// For CUDA_VISIBLE_DEVICES: of the flag, else `otherwise` (of a file).
+    [[nodiscard]] Result<std::optional<std::string>> visible_gpus(const std::optional<std::string>& otherwise = {}) const;
+    [[nodiscard]] std::optional<std::string> value(const std::string& name) const;  // empty: not given
+    [[nodiscard]] bool wants_gpus() const { return is_given("multi_gpu"); }
+    /// What is said of flags that have no use where one process runs alone.
+    [[nodiscard]] std::vector<std::string> notes_for_one_process() const;
 
     std::string config_file;
     bool quiet = false, debug = false;
@@ -31,8 +36,7 @@ class LaunchFlags {
     void add_value(CLI::App& verb, const std::string& name, const char* help);
     void add_switch(CLI::App& verb, const std::string& name, const char* help);
     [[nodiscard]] bool is_given(const std::string& name) const { return m_switches.contains(name) && m_switches.at(name); }
-    [[nodiscard]] std::optional<std::string> value(const std::string& name) const;
-    [[nodiscard]] Result<void> refuse_what_is_not_built() const;
+    [[nodiscard]] Result<void> refuse_contradictions() const;
     [[nodiscard]] std::vector<std::string> notes() const;
 
     std::map<std::string, std::string> m_values;

@@ -16,12 +16,23 @@ Result<ProbeReport> probe_machine() {
     return probe_report_from_json(nlohmann::json::parse(*answer));
 }
 
-Result<std::vector<PlanLayer>> machine_layers(const std::optional<std::filesystem::path>& config_file) {
+namespace {
+
+Result<std::vector<PlanLayer>> with_environment(Result<PlanLayer> config) {
     auto environment = process_environment_layer();
     if (!environment) return environment.error();
-    auto config = accelerate_config_layer(config_file, process_environment());
     if (!config) return config.error();
     return std::vector<PlanLayer>{std::move(*config), std::move(*environment)};
+}
+
+}  // namespace
+
+Result<std::vector<PlanLayer>> machine_layers(const std::optional<std::filesystem::path>& config_file) {
+    return with_environment(accelerate_config_layer(config_file, process_environment()));
+}
+
+Result<std::vector<PlanLayer>> machine_layers(const std::optional<std::filesystem::path>& config_file, AcceleratePlaces& places) {
+    return with_environment(accelerate_launch_layer(config_file, process_environment(), places));
 }
 
 }  // namespace mantissa::cli

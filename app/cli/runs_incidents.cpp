@@ -38,6 +38,7 @@ std::string incident_line(const fs::path& run, std::int64_t step) {
     if (!incident) return line + "unreadable: " + incident.error().message;
     line += incident->kind;
     if (incident->birth) line += " in " + incident->birth->place();
+    if (incident->rank) line += " on rank " + std::to_string(*incident->rank);
     line += ", " + states_text(states_in(incident_folder(run, step)));
     const auto replay = read_replay(incident_folder(run, step));
     if (replay && replay->state != "running") line += replay->best.empty() ? ", replayed" : ", replayed: " + replay->best + " holds";
@@ -60,6 +61,7 @@ Json incident_json(const fs::path& run, std::int64_t step) {
         all["severity"] = incident->severity;
         all["place"] = incident->birth ? Json(incident->birth->place()) : Json(nullptr);
         all["no_states"] = incident->no_states;
+        all["rank"] = incident->rank ? Json(*incident->rank) : Json(nullptr);
     } else {
         all["error"] = incident.error().message;
     }

@@ -12,6 +12,7 @@
 #include "runs_checkpoints.h"
 #include "runs_incidents.h"
 #include "runs_numerics.h"
+#include "runs_ranks.h"
 #include "table.h"
 
 namespace mantissa::cli {
@@ -77,12 +78,14 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         all["numerics"] = numerics_json(result->runs, language);
         if (!result->comparison) all["saved"] = checkpoints_json(folder);
         all["incidents"] = incidents_json(folder);
+        if (!result->comparison) all["ranks"] = ranks_json(folder);
         print_json(all);
         return 0;
     }
     print_result(*result);
     print_numerics(result->runs, language);
     print_incidents(folder);
+    if (!result->comparison) print_ranks(folder);
     if (const std::string line = result->comparison ? "" : checkpoints_line(folder); !line.empty())
         print(line + ": mantissa train --resume-from " + folder.filename().string());
     if (plan)

@@ -18,6 +18,7 @@
 
 #include "base/numbers.h"
 #include "engine/engine_error.h"
+#include "plan/rank_environment.h"
 
 namespace mantissa {
 namespace {
@@ -199,6 +200,14 @@ Result<std::shared_ptr<ProcessGroup>> join_group(const RankPlace& place) {
                                                 "and reachable, and that no other program has the port"
                                               : "see that all processes were started, and what those that ended have said"};
     }
+}
+
+Result<std::shared_ptr<ProcessGroup>> join_launch(std::chrono::seconds timeout) {
+    auto launch = read_rank_environment(process_environment());
+    if (!launch) return launch.error();
+    if (!*launch || (*launch)->place.size == 1) return std::shared_ptr<ProcessGroup>();
+    (*launch)->place.timeout_ms = std::chrono::milliseconds(timeout).count();
+    return join_group((*launch)->place);
 }
 
 }  // namespace mantissa

@@ -1,6 +1,7 @@
 #pragma once
 // Processes of one run that meet over the network or on one machine: PyTorch's own groups (c10d) behind the engine's ProcessGroup.
 // CPU tensors go through Gloo, gradients through c10d's Reducer: in buckets, while backward still runs.
+#include <chrono>
 #include <memory>
 
 #include "base/result.h"
@@ -12,5 +13,9 @@ namespace mantissa {
 /// Waits until all have come. Errors: BadPlan (a place that can't be), WorkerLost (the others didn't come, the port is taken).
 /// Calls of the group throw EngineError(WorkerLost) with the call, the time waited and c10d's own words.
 [[nodiscard]] Result<std::shared_ptr<ProcessGroup>> join_group(const RankPlace& place);
+
+/// The processes that this one was started with, by its environment (what torchrun, `mantissa launch --num_processes`, srun and mpirun
+/// set), once all have come; empty: it trains alone. For AcceleratorOptions::processes.
+[[nodiscard]] Result<std::shared_ptr<ProcessGroup>> join_launch(std::chrono::seconds timeout = std::chrono::seconds(60));
 
 }  // namespace mantissa

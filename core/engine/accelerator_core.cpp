@@ -193,7 +193,7 @@ AutocastScope AcceleratorCore::autocast_of_forward() const {
 }
 
 ForwardScope AcceleratorCore::forward_scope(const PreparedModelState& model) const {
-    const bool is_synced = model.gradients && options.sync_batch_norm;
+    const bool is_synced = model.gradients && options.sync_batch_norm && options.processes->size() > 1;
     return {autocast_of_forward(), is_synced ? std::make_shared<SyncedBatchNormScope>(options.processes) : nullptr};
 }
 

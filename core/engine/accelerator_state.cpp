@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "engine/accelerator.h"
+#include "engine/collectives.h"
 #include "engine/process_group.h"
 
 namespace mantissa {
@@ -24,17 +25,8 @@ class Together {
         return tensor.item<std::int64_t>();
     }
     /// Throws on every process when it went wrong on one.
-    void agree(const Result<void>& done, const char* what) const {
-        bool failed = !done;
-        if (m_group) {
-            torch::Tensor tensor = torch::tensor({failed ? 1.0F : 0.0F});
-            m_group->all_reduce(tensor, ReduceOperation::Max);
-            failed = tensor.item<float>() > 0;
-        }
-        if (!done) throw EngineError(done.error());
-        if (failed) {
-            throw EngineError({ErrorCode::InputOutput, std::string("another process could not ") + what, "its own message says why"});
-        }
+    void agree(const Result<void>& done) const {
+        if (const auto agreed = collectives::agree(m_group.get(), done); !agreed) throw EngineError(agreed.error());
     }
 
   private:
@@ -96,7 +88,7 @@ fs::path Accelerator::save_state(const fs::path& folder) {
     std::optional<CheckpointWriter> writer;
     together.agree(caught([&] {
         if (together.is_main()) writer.emplace(taken(CheckpointWriter::begin(target)));
-    }), "make the checkpoint's folder");
+    }));
     const fs::path hidden = hidden_checkpoint(target, together.from_main(::getpid()));
     if (is_automatic) ++core.saved_states.next_number;
     Checkpoint checkpoint;
@@ -108,10 +100,10 @@ fs::path Accelerator::save_state(const fs::path& folder) {
     });
     fs::path place = target;
     try {
-        together.agree(written, "write its part of the checkpoint");
+        together.agree(written);
         together.agree(caught([&] {
             if (writer) place = taken(writer->finish(checkpoint));
-        }), "finish the checkpoint");
+        }));
     } catch (...) {
         if (is_automatic) --core.saved_states.next_number;
         throw;
@@ -142,8 +134,8 @@ LoadedState Accelerator::load_state(const fs::path& folder) {
         checkpoint = taken(read_checkpoint(loaded.folder, together.rank()));
         check_state(core, checkpoint);
         core.saved_states.load_hooks.call(loaded.folder);
-    }), "read the checkpoint");
-    together.agree(caught([&] { apply_state(core, checkpoint, loaded.notices); }), "take up the checkpoint");
+    }));
+    together.agree(caught([&] { apply_state(core, checkpoint, loaded.notices); }));
     core.saved_states.next_number = next_number(project, checkpoint.accelerator.fact<std::int64_t>("next_number"));
     loaded.step = checkpoint.step;
     loaded.epoch = checkpoint.epoch;
@@ -177,7 +169,7 @@ std::vector<fs::path> Accelerator::save_weights_once(const NamedTensors& tensors
     std::vector<fs::path> files;
     together.agree(caught([&] {
         if (together.is_main()) files = save_weights(tensors, folder, options);
-    }), "write the weights");
+    }));
     return files;
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
+#include "base/error_json.h"
 #include "engine/engine_error.h"
 
 namespace mantissa::collectives {
@@ -105,6 +107,20 @@ std::vector<std::string> gather_bytes(ProcessGroup* group, const std::string& by
         parts.emplace_back(static_cast<const char*>(row.const_data_ptr()), lengths[rank].item<std::int64_t>());
     }
     return parts;
+}
+
+Result<void> agree(ProcessGroup* group, const Result<void>& own) {
+    if (is_alone(group)) return own;
+    using Json = nlohmann::json;
+    const std::string written = own ? "" : error_to_json(own.error()).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const auto all = gather_bytes(group, written);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        if (all[rank].empty()) continue;
+        Error error = error_from_json(Json::parse(all[rank], nullptr, false)).value_or(Error{ErrorCode::Internal, "it said nothing readable", ""});
+        error.message = "process " + std::to_string(rank) + ": " + error.message;
+        return error;
+    }
+    return {};
 }
 
 Findings agree(ProcessGroup* group, const Findings& own, torch::Device device) {

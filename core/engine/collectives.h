@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "engine/loader.h"
 #include "engine/process_group.h"
 
@@ -74,6 +75,10 @@ struct Findings {
 /// One process that skips and another that doesn't would go apart for good, in scale, weights and learning rate: what any found holds
 /// for all.
 [[nodiscard]] Findings agree(ProcessGroup* group, const Findings& own, torch::Device device);
+
+/// The first error that any process brings, with its number, on all; none: all are ready. A process that failed alone would leave the
+/// others waiting.
+[[nodiscard]] Result<void> agree(ProcessGroup* group, const Result<void>& own);
 
 }  // namespace collectives
 

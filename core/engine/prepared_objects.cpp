@@ -60,7 +60,7 @@ std::shared_ptr<PreparedModelState> PreparedObjects::add(std::shared_ptr<torch::
     const auto& found = state->parameters.empty() ? state->buffers : state->parameters;
     state->device = use.moves || found.empty() ? use.device : found.front().device();
     state->is_trained = use.is_trained;
-    if (processes && processes->size() > 1) {
+    if (processes) {
         make_equal(*processes, *module);
         std::vector<torch::Tensor> trained;
         std::copy_if(state->parameters.begin(), state->parameters.end(), std::back_inserter(trained),

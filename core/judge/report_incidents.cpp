@@ -34,7 +34,8 @@ std::string verdict_part(ReplayReport replay, const TextCatalogue& texts) {
 std::string incident_html(const fs::path& run, std::int64_t step, Precision mode, const TextCatalogue& texts) {
     const auto incident = read_incident(incident_folder(run, step));
     if (!incident) return "";  // damaged: `mantissa replay` says what to do
-    TextValues values{{"step", std::to_string(step)}, {"mode", to_string(mode)}, {"where", incident->birth ? incident->birth->place() : ""}};
+    const std::string rank = incident->rank ? " (rank " + std::to_string(*incident->rank) + ")" : "";
+    TextValues values{{"step", std::to_string(step)}, {"mode", to_string(mode)}, {"where", incident->birth ? incident->birth->place() + rank : ""}};
     std::string card = html::text_element("span", word(texts, "report.severity." + incident->severity), "badge " + incident->severity) + " " +
                        html::text_element("code", incident->kind) + " " + html::text_element("span", to_string(mode), std::string("mode ") + to_string(mode));
     card += html::text_element("p", word(texts, incident->birth ? "report.incident.born" : "report.incident.bad", values));

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/paths.h"
+#include "plan/accelerate_launch.h"
 #include "plan/accelerate_places.h"
 #include "plan/accelerate_words.h"
 #include "plan/nearest.h"
@@ -232,8 +233,8 @@ bool is_harmless(const KnownKey& key, const Entry& entry) {
 
 class ConfigReader {
   public:
-    ConfigReader(std::vector<Entry> entries, std::string file)
-        : m_entries(std::move(entries)), m_file(std::move(file)) {}
+    ConfigReader(std::vector<Entry> entries, std::string file, AcceleratePlaces* places = nullptr)
+        : m_entries(std::move(entries)), m_file(std::move(file)), m_places(places) {}
 
     Result<PlanLayer> read() {
         if (auto known = check_keys(); !known) return known.error();
@@ -269,6 +270,11 @@ class ConfigReader {
 
     Result<void> take(const Entry& entry) {
         const KnownKey& key = *find_key(entry.key);
+        if (m_places != nullptr && is_place(entry.key)) {
+            if (entry.is_nested) return bad(entry, "use a single value");
+            if (!entry.is_null && !entry.text.empty()) m_places->values[entry.key] = entry.text;
+            return {};
+        }
         if (key.meaning == Meaning::Takes) {
             if (entry.is_null) return {};
             return entry.is_nested ? Result<void>(bad(entry, "use a single value")) : take_value(entry);
@@ -314,21 +320,34 @@ class ConfigReader {
         return bad(entry, "use one of: NO, MULTI_CPU, MULTI_GPU");
     }
 
+    static bool is_place(const std::string& key) {
+        for (const char* one : {"num_machines", "machine_rank", "main_process_ip", "main_process_port", "gpu_ids"})
+            if (key == one) return true;
+        return false;
+    }
+
     std::vector<Entry> m_entries;
     std::string m_file;
+    AcceleratePlaces* m_places;
     PlanLayer m_layer{ValueSource::Config, {}, {}};
 };
 
 }  // namespace
 
-Result<PlanLayer> accelerate_config_text(std::string_view text, const std::string& file) {
+namespace {
+
+Result<PlanLayer> read_text(std::string_view text, const std::string& file, AcceleratePlaces* places) {
     if (text.size() > size_limit)
         return in_file(file, "is larger than 1 MiB (" + std::to_string(text.size()) + " bytes)",
                        "this is no file of `accelerate config`");
     auto entries = file.ends_with(".json") ? read_json(text, file) : read_yaml(text, file);
     if (!entries) return entries.error();
-    return ConfigReader(std::move(entries).value(), file).read();
+    return ConfigReader(std::move(entries).value(), file, places).read();
 }
+
+}  // namespace
+
+Result<PlanLayer> accelerate_config_text(std::string_view text, const std::string& file) { return read_text(text, file, nullptr); }
 
 std::filesystem::path accelerate_config_folder(const EnvironmentLookup& environment) {
     const auto read = [&environment](const char* name) {
@@ -353,13 +372,29 @@ std::filesystem::path default_accelerate_config_file(const EnvironmentLookup& en
     return {};
 }
 
-Result<PlanLayer> accelerate_config_layer(const std::optional<std::filesystem::path>& explicit_file,
-                                          const EnvironmentLookup& environment) {
+namespace {
+
+Result<PlanLayer> read_layer(const std::optional<std::filesystem::path>& explicit_file, const EnvironmentLookup& environment,
+                             AcceleratePlaces* places) {
     const auto file = explicit_file ? *explicit_file : default_accelerate_config_file(environment);
     if (!explicit_file && file.empty()) return PlanLayer{ValueSource::Config, {}, {}};
     auto text = read_file(file, size_limit);
     if (!text) return text.error();
-    return accelerate_config_text(*text, file.string());
+    if (places != nullptr) places->file = file.string();
+    return read_text(*text, file.string(), places);
+}
+
+}  // namespace
+
+Result<PlanLayer> accelerate_config_layer(const std::optional<std::filesystem::path>& explicit_file,
+                                          const EnvironmentLookup& environment) {
+    AcceleratePlaces of_the_launch;  // a process of a launch has its place already
+    return read_layer(explicit_file, environment, environment("WORLD_SIZE") ? &of_the_launch : nullptr);
+}
+
+Result<PlanLayer> accelerate_launch_layer(const std::optional<std::filesystem::path>& explicit_file, const EnvironmentLookup& environment,
+                                          AcceleratePlaces& places) {
+    return read_layer(explicit_file, environment, &places);
 }
 
 }  // namespace mantissa

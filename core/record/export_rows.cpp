@@ -116,7 +116,7 @@ Result<void> write_json_list(const std::filesystem::path& run, ExportTable table
     auto read = for_each_line(run, table, ExportFormat::Json, [&](const std::string& object) {
         out << (std::exchange(first, false) ? "\n" : ",\n") << object;
         return out.good();
-    });
+    }, rank);
     out << (first ? "]" : "\n]");
     return read;
 }

@@ -44,11 +44,16 @@ std::vector<StepValue> thinned(const std::vector<StepValue>& values, std::size_t
     return kept;
 }
 
+std::string IncidentLog::key_of(const IncidentRow& row) {
+    return (row.kind == "scale_collapse" ? row.kind + " " + row.severity : row.kind) + " " + place_of(row);
+}
+
 bool IncidentLog::record(const IncidentRow& row) {
-    // A warning of what is coming doesn't stand in for the fault itself.
-    const std::string what = row.kind == "scale_collapse" ? row.kind + " " + row.severity : row.kind;
-    if (!m_rows.insert(what + " " + place_of(row)).second) return false;
-    m_recorder.incident(row);
+    if (!m_rows.insert(key_of(row)).second) return false;
+    if (m_rank)
+        m_waiting_rows.push_back(row);
+    else
+        m_recorder.incident(row);
     return true;
 }
 
@@ -72,9 +77,20 @@ void IncidentLog::write(const Incident& incident) {
     std::error_code ignored;
     if (std::filesystem::exists(folder / "incident.json", ignored)) return;  // of an earlier place in this step
     --m_files_left;
-    IncidentReport report{.step = incident.row.step, .mode = m_mode, .kind = incident.row.kind, .severity = incident.row.severity,
-                          .loss = incident.loss, .loss_scale = incident.loss_scale, .micro_batch = incident.micro_batch,
-                          .birth = incident.birth, .watched = watched(), .states = {}, .no_states = "this run keeps no states"};
+    if (m_rank)
+        m_waiting_files.push_back(report_of(incident));
+    else
+        put(report_of(incident));
+}
+
+IncidentReport IncidentLog::report_of(const Incident& incident) const {
+    return {.step = incident.row.step, .mode = m_mode, .kind = incident.row.kind, .severity = incident.row.severity,
+            .loss = incident.loss, .loss_scale = incident.loss_scale, .micro_batch = incident.micro_batch, .rank = m_rank,
+            .birth = incident.birth, .watched = watched(), .states = {}, .no_states = "this run keeps no states"};
+}
+
+void IncidentLog::put(IncidentReport report) {
+    const auto folder = incident_folder(m_folder.path, report.step);
     // First without the states: writing them takes longest, and what is known must outlive whatever happens there.
     Result<void> written = write_incident(folder, report);
     if (written && m_sources.write_states) {

@@ -5,10 +5,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "record/replay_report.h"
 #include "record/run_recorder.h"
 #include "run/loop_watch.h"
+#include "run/ranks.h"
 
 namespace mantissa {
 
@@ -16,8 +18,7 @@ class IncidentLog {
   public:
     IncidentLog(const RunPlan& plan, RunSession& session, const IncidentSources& sources)
         : m_mode(plan.mixed_precision), m_recorder(session.recorder), m_folder(session.folder), m_sources(sources) {
-        // A file is the main process's; what another one saw stands in its own recording.
-        if (session.ranks != nullptr && session.ranks->rank > 0) m_files_left = 0;
+        if (session.ranks != nullptr) m_rank = session.ranks->rank;
     }
 
     /// False: this kind was told of this place before, and nothing is written.
@@ -35,8 +36,18 @@ class IncidentLog {
     /// One file a step and place. Returns when it and the rows before it are on the disk.
     void write(const Incident& incident);
 
+    /// Of several processes, after every step: until then rows and files wait. `is_bad`: all know that something was wrong in the step;
+    /// then the call is collective. The main process takes the others' rows into the run's record, and of those that met an incident
+    /// the first one writes its file. Returns where that was, "gate.mul of rank 1"; else nothing.
+    std::string settle(const Ranks& ranks, bool is_bad);
+
   private:
     [[nodiscard]] std::vector<IncidentReport::Watched> watched() const;
+    [[nodiscard]] IncidentReport report_of(const Incident& incident) const;
+    void put(IncidentReport report);
+    /// A warning of what is coming doesn't stand in for the fault itself.
+    [[nodiscard]] static std::string key_of(const IncidentRow& row);
+    void take_rows_of(std::int64_t rank, const std::vector<IncidentRow>& rows);
 
     Precision m_mode;
     RunRecorder& m_recorder;
@@ -45,6 +56,9 @@ class IncidentLog {
     std::set<std::string> m_rows;    // kind (a scale's with its severity) and place
     std::set<std::string> m_places;  // of files
     int m_files_left = 4;
+    std::optional<std::int64_t> m_rank;  // of several processes
+    std::vector<IncidentRow> m_waiting_rows;
+    std::vector<IncidentReport> m_waiting_files;
 };
 
 /// The same steps at most `most` times, each the largest of its stretch.

@@ -16,6 +16,9 @@ bool is_finite(const torch::Tensor& tensor) {
     return !tensor.is_floating_point() || at::isfinite(tensor.detach()).all().item<bool>();
 }
 
+// Of several processes one may have none in an epoch's last batch.
+bool has_samples(const Batch& batch) { return batch.features.size(0) > 0; }
+
 std::string first_nonfinite_parameter(const Model& model) {
     for (const auto& entry : model.named_parameters()) {
         if (!is_finite(entry.value())) return entry.key();
@@ -68,7 +71,7 @@ void IncidentReporter::nonfinite_loss(std::int64_t step, const std::vector<Batch
     --m_looks_left;
     if (report_bad_weights(step, scene(micro_batches, 0, loss))) return;
     for (std::size_t i = 0; i < micro_batches.size(); ++i) {
-        if (report_micro_batch(step, scene(micro_batches, i, loss))) return;
+        if (has_samples(micro_batches[i]) && report_micro_batch(step, scene(micro_batches, i, loss))) return;
     }
     // Not seen again: a replay of the step may tell more than a look at it did.
     m_log.write({{0, step, "forward", "unknown", "error", "", "", "", "{}"}, loss, scene(micro_batches, 0, loss).loss_scale, {}, {}});
@@ -153,6 +156,13 @@ void IncidentReporter::after_step(const StepOutcome& outcome, const std::vector<
     // Under the scaler a gradient that overflows is a skip; without one it is a fault of its own.
     if (!facts.nonfinite_loss && facts.nonfinite_grads > 0 && !facts.loss_scale) report_gradient(outcome, micro_batches);
     if (bad && !facts.skipped && m_on_nonfinite == OnNonfinite::Mark) report_poisoned(facts.step);
+    if (m_parts.ranks) settle_with_others(facts);
+}
+
+// Skip, loss and norm are what all processes agreed on.
+void IncidentReporter::settle_with_others(const StepFacts& facts) {
+    const bool is_bad = facts.skipped || facts.nonfinite_loss || !std::isfinite(facts.grad_norm);
+    if (std::string place = m_log.settle(*m_parts.ranks, is_bad); !place.empty()) m_last_place = std::move(place);
 }
 
 // A skip under a finite loss: an output that left the format unseen, a backward that is bad at any loss scale, or only the scale.
@@ -164,11 +174,12 @@ void IncidentReporter::look_at_skip(const StepFacts& facts, const std::vector<Ba
         return one;
     };
     for (std::size_t i = 0; i < micro_batches.size(); ++i) {
+        if (!has_samples(micro_batches[i])) continue;
         if (report_forward(facts.step, scene_of(i), look_forward(m_parts, micro_batches[i], m_random[i]).meter, "warning", true)) return;
     }
     if (!facts.loss_scale) return;  // a gradient that is bad without a scale is reported as a fault of its own
     for (std::size_t i = 0; i < micro_batches.size(); ++i) {
-        const auto birth = birth_in(scene_of(i));
+        const auto birth = has_samples(micro_batches[i]) ? birth_in(scene_of(i)) : std::nullopt;
         if (birth) return report_birth({0, facts.step, "", "", "warning", "", "", "", ""}, *birth, scene_of(i));
     }
 }
@@ -209,6 +220,7 @@ void IncidentReporter::report_gradient(const StepOutcome& outcome, const std::ve
     }
     // The weights are those of the forward pass only when nothing was applied.
     for (std::size_t i = 0; facts.skipped && i < micro_batches.size(); ++i) {
+        if (!has_samples(micro_batches[i])) continue;
         const Scene here = scene(micro_batches, i, facts.loss);
         if (m_plan.training.loss == "naive_nll" && report_gradient_of_logarithm(row, here)) return;
         if (const auto birth = birth_in(here)) return report_birth(std::move(row), *birth, here);

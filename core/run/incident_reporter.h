@@ -54,6 +54,7 @@ class IncidentReporter {
     bool report_gradient_of_logarithm(IncidentRow row, const Scene& scene);
     void report_poisoned(std::int64_t step);
     void report_alarm(const StepFacts& facts);
+    void settle_with_others(const StepFacts& facts);
     /// The row, and a file with the birth where it is known or can be found.
     void record(IncidentRow row, const Scene& scene, std::optional<BirthReport> birth = std::nullopt);
 

@@ -11,25 +11,9 @@ namespace {
 // How long the others may wait in their call while the main process is paused: far below a group's time limit.
 constexpr std::chrono::milliseconds longest_wait{1000};
 
-std::string written(const Error& error) {
-    return std::to_string(static_cast<int>(error.code)) + "\n" + error.message + "\n" + error.hint;
-}
-
-Error read(const std::string& text, std::size_t rank) {
-    const std::size_t first = text.find('\n'), second = text.find('\n', first + 1);
-    return {static_cast<ErrorCode>(std::stoi(text.substr(0, first))),
-            "process " + std::to_string(rank) + ": " + text.substr(first + 1, second - first - 1), text.substr(second + 1)};
-}
-
 }  // namespace
 
-Result<void> Ranks::agree(const Result<void>& own) const {
-    const auto all = collectives::gather_bytes(m_group.get(), own ? std::string() : written(own.error()));
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        if (!all[rank].empty()) return read(all[rank], rank);
-    }
-    return {};
-}
+Result<void> Ranks::agree(const Result<void>& own) const { return collectives::agree(m_group.get(), own); }
 
 RunControl::Next Ranks::at_step_edge(RunControl& control, const std::function<void(bool paused)>& on_pause,
                                      const std::function<void()>& on_checkpoint) const {

@@ -19,8 +19,6 @@ class Ranks {
     [[nodiscard]] const std::shared_ptr<ProcessGroup>& group() const { return m_group; }
     [[nodiscard]] bool is_main() const { return m_group->rank() == 0; }
 
-    /// The first error that any process brings, with its number, on all; none: all are ready. A process that failed alone would leave
-    /// the others waiting.
     [[nodiscard]] Result<void> agree(const Result<void>& own) const;
 
     /// RunControl::at_step_edge for all at once: the main process's pause holds everyone, a stop, an interrupt or a checkpoint that

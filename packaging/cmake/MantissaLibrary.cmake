@@ -1,6 +1,6 @@
-# libmantissa.so: the engine, the devices and the parts below them, for programs of one's own (packaging/cmake/MantissaInstall.cmake).
-set(_library_parts engine devices)
-set(_waiting engine devices)
+# libmantissa.so: the engine, its processes, the devices and the parts below them, for programs of one's own (packaging/cmake/MantissaInstall.cmake).
+set(_library_parts engine distributed devices)
+set(_waiting engine distributed devices)
 while(_waiting)
     list(POP_FRONT _waiting _part)
     get_property(_uses GLOBAL PROPERTY MANTISSA_USES_${_part})

@@ -20,6 +20,7 @@
 #include "base/files.h"
 #include "flood.h"
 #include "loops.h"
+#include "rank_costs.h"
 #include "statistics.h"
 #include "torch_pch.h"
 #include "watch_costs.h"
@@ -174,6 +175,14 @@ int run_watch(Precision mode, int pairs, const std::string& only, const fs::path
     return is_within ? 0 : 1;
 }
 
+int run_ranks(int pairs, const fs::path& file) {
+    std::string text;
+    const int code = bench::run_rank_costs(pairs, text);
+    if (file.empty() || text.empty()) return code;
+    const int written = write_results(file, json::parse(text));
+    return written != 0 ? written : code;
+}
+
 int run_all(const fs::path& file, int pairs) {
     json results = json::object();
     bool is_within = true;
@@ -203,8 +212,10 @@ constexpr const char* usage =
     "       mantissa-bench --watch MODE [N [KIND]] [--json FILE]\n"
     "                                                         what watching costs in no, fp16 or bf16, in time and memory;\n"
     "                                                         kinds: %s\n"
+    "       mantissa-bench --ranks [N] [--json FILE]          throughput of two ranks, and the cost of the Reducer at one\n"
     "       mantissa-bench --flood STEPS                      a run whose every value is NaN\n"
-    "       mantissa-bench --mode CASE MODE N | --watch-ratios MODE N [KIND] | --watch-memory MODE KIND\n"
+    "       mantissa-bench --rank-loop RANK SIZE STORE STEPS | --reducer-ratios N |\n"
+    "                      --mode CASE MODE N | --watch-ratios MODE N [KIND] | --watch-memory MODE KIND\n"
     "                                                         one measurement of the above, as JSON or in bytes\n";
 
 int main(int count, char** values) {
@@ -225,9 +236,15 @@ int main(int count, char** values) {
     const std::string what = arguments.empty() ? "" : arguments[0];
     const auto argument = [&](std::size_t i) { return i < arguments.size() ? arguments[i] : std::string(); };
     const auto number = [](const std::string& text, int otherwise) { return text.empty() ? otherwise : std::atoi(text.c_str()); };
-    const int pairs = number(told_pairs.empty() && (what == "--watch" || what == "--watch-ratios") ? argument(2) : told_pairs, 30);
+    const bool is_of_ranks = what == "--ranks" || what == "--reducer-ratios";
+    const bool is_of_watches = what == "--watch" || what == "--watch-ratios";
+    const int pairs = number(!told_pairs.empty() ? told_pairs : is_of_watches ? argument(2) : is_of_ranks ? argument(1) : "", 30);
     if (pairs < 1) return fail("the number of pairs must be a whole number from 1 up", 2);
     if (what.empty() && !file.empty()) return run_all(file, pairs);
+    if (what == "--ranks") return run_ranks(pairs, file);
+    if (what == "--reducer-ratios") return bench::run_reducer_ratios(pairs);
+    if (what == "--rank-loop" && arguments.size() == 5)
+        return bench::run_rank_loop(number(argument(1), 0), number(argument(2), 1), argument(3), number(argument(4), 1));
     if (what == "--flood" && arguments.size() == 2) return bench::run_flood(std::max(1, number(argument(1), 0)));
     if (what == "--mode" && arguments.size() == 4) {
         const auto* const one = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == arguments[1]; });

@@ -43,7 +43,8 @@ bool isUsed(const RunPlan& plan, const std::string& path) {
     if (path == "observe.keep_states_every" || path == "observe.keep_states_mib") {
         return plan.observe.keep_states;
     }
-    if (path == "training.split_batches" || path == "training.even_batches" || path == "launch.group_timeout_seconds") {
+    if (path == "launch.sync_batch_norm" || path == "training.split_batches" || path == "training.even_batches" ||
+        path == "launch.group_timeout_seconds") {
         return plan.launch.scope == LaunchScope::Ranks || plan.launch.scope == LaunchScope::Join;
     }
     if (path == "model.hidden") {

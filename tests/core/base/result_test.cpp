@@ -1,6 +1,9 @@
+#include "base/error_json.h"
 #include "base/result.h"
 
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 
 #include "base/precision.h"
 #include "base/sha256.h"
@@ -49,6 +52,19 @@ TEST(Precision, LargestFiniteValues) {
 TEST(Sha256, KnownDigests) {
     EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(ErrorJson, ComesBackAsItWasAndStrangersAreInternal) {
+    const Error sent{ErrorCode::UnsupportedDevice, "no GPU \"0\"\nhere", "use --cpu"};
+    const auto back = error_from_json(error_to_json(sent));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->code, sent.code);
+    EXPECT_EQ(back->message, sent.message);
+    EXPECT_EQ(back->hint, sent.hint);
+    EXPECT_EQ(error_from_json({{"code", "of a later version"}, {"message", "m"}, {"hint", ""}})->code, ErrorCode::Internal);
+    EXPECT_FALSE(error_from_json({{"code", 3}, {"message", "m"}, {"hint", ""}}));
+    EXPECT_FALSE(error_from_json({{"folder", "/runs"}}));
+    EXPECT_FALSE(error_from_json(nlohmann::json::parse("[", nullptr, false)));
 }
 
 }  // namespace

@@ -60,9 +60,16 @@ TEST(CliLaunch, WhatIsNotBuiltOrWrongIsRefused) {
     const Home home;
     const std::pair<std::vector<std::string>, const char*> cases[] = {
         {{}, "launch needs a target"},
-        {{"--multi_gpu", "sh"}, "--multi_gpu: several processes can't train together yet"},
-        {{"--num_processes", "2", "sh"}, "launch.processes is 2 for a program of your own: not built yet"},
-        {{"--num_machines", "2", "sh"}, "--num_machines is 2: not built yet"},
+        {{"--multi_gpu", "sh"}, "--multi_gpu trains in several processes, and num_processes is 1"},
+        {{"--multi_gpu", "--num_processes", "2", "digits-mlp"}, "--multi_gpu: the processes of a plan can't train on several GPUs yet"},
+        {{"--num_machines", "2", "sh"}, "num_processes is 1, which can't be divided by 2 machines"},
+        {{"--num_machines", "2", "--num_processes", "2", "sh"}, "num_machines is 2 and main_process_ip is missing"},
+        {{"--num_machines", "2", "--num_processes", "2", "--machine_rank", "2", "--main_process_ip", "host", "sh"},
+         "--machine_rank is \"2\" — use a whole number from 0 to 1"},
+        {{"--num_machines", "2", "--num_processes", "2", "--main_process_ip", "host", "--main_process_port", "0", "sh"},
+         "the other machines can't know it"},
+        {{"--num_processes", "2", "--main_process_port", "65536", "sh"}, "--main_process_port is \"65536\""},
+        {{"--num_processes", "2", "no-such-program"}, "can't start no-such-program"},
         {{"--cpu", "--multi_gpu", "sh"}, "contradict each other"},
         {{"--use_fsdp", "sh"}, "--use_fsdp belongs to fully sharded data parallel training"},
         {{"--dynamo-backend", "inductor", "sh"}, "belongs to compilation by TorchDynamo"},
@@ -83,6 +90,56 @@ TEST(CliLaunch, WhatIsNotBuiltOrWrongIsRefused) {
         EXPECT_EQ(refused.out, "") << sentence;
     }
     EXPECT_TRUE(home.run_folders().empty());
+}
+
+// What each process of a program saw, sorted.
+std::vector<std::string> places(const Outcome& ran) {
+    std::vector<std::string> lines;
+    std::istringstream text(ran.out);
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+TEST(CliLaunch, SeveralProcessesFindTheirPlaceInTorchrunsVariables) {
+    Home home;
+    const std::vector<std::string> program{"sh", "-c",
+                                           "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR:$MASTER_PORT "
+                                           "$ACCELERATE_MIXED_PRECISION $ACCELERATE_TORCH_DEVICE $OMP_NUM_THREADS"};
+    const auto with = [&](std::vector<std::string> flags) {
+        flags.insert(flags.begin(), "launch");
+        flags.insert(flags.end(), program.begin(), program.end());
+        return home.run(flags);
+    };
+    home.variables["OMP_NUM_THREADS"] = "3";
+    const auto three = with({"--num_processes", "3", "--mixed_precision", "bf16", "--cpu", "--main_process_port", "29871"});
+    EXPECT_EQ(three.code, 0) << three.err;
+    EXPECT_THAT(places(three), testing::ElementsAre("0/3 0/3 0 127.0.0.1:29871 bf16 cpu 3", "1/3 1/3 0 127.0.0.1:29871 bf16 cpu 3",
+                                                    "2/3 2/3 0 127.0.0.1:29871 bf16 cpu 3"));
+    EXPECT_THAT(three.err, HasSubstr("3 processes, met at 127.0.0.1:29871"));
+    // The second of two machines, from Accelerate's file; a flag is stronger.
+    const auto file = home.write("c.yaml", "distributed_type: MULTI_CPU\nnum_machines: 2\nmachine_rank: 0\nnum_processes: 4\n"
+                                           "main_process_ip: node-1\nmain_process_port: 4711\nmixed_precision: fp16\n");
+    const auto second = with({"--config_file", file.string(), "--machine_rank", "1", "--num_cpu_threads_per_process", "2"});
+    EXPECT_EQ(second.code, 0) << second.err;
+    EXPECT_THAT(places(second), testing::ElementsAre("2/4 0/2 1 node-1:4711 fp16  2", "3/4 1/2 1 node-1:4711 fp16  2"));
+    EXPECT_THAT(second.err, HasSubstr("4 processes on 2 machines, ranks 2 to 3 here, met at node-1:4711"));
+    // One GPU each; a port of its own where nobody else must know it.
+    const auto gpus = with({"--multi_gpu", "--num_processes", "2", "-q"});
+    EXPECT_THAT(places(gpus), testing::ElementsAre(testing::ContainsRegex("0/2 .* 127.0.0.1:[1-9][0-9]+ no cuda:0 3"),
+                                                   testing::ContainsRegex("1/2 .* 127.0.0.1:[1-9][0-9]+ no cuda:1 3")));
+    EXPECT_EQ(gpus.err, "");
+}
+
+TEST(CliLaunch, OneThatEndsBadlyIsNamedAndTheOthersAreEnded) {
+    const Home home;
+    const auto ran = home.run({"launch", "--num_processes", "3", "sh", "-c", "if [ $RANK = 1 ]; then exit 7; fi; exec sleep 61.7"});
+    EXPECT_EQ(ran.code, 7);
+    EXPECT_THAT(ran.err, testing::ContainsRegex("mantissa: rank 1 \\(process [0-9]+\\) ended with exit code 7; the other ranks are asked to end"));
+    const auto killed = home.run({"launch", "--num_processes", "2", "sh", "-c", "if [ $RANK = 0 ]; then kill -9 $$; fi; exec sleep 61.7"});
+    EXPECT_EQ(killed.code, 128 + 9);
+    EXPECT_THAT(killed.err, testing::ContainsRegex("rank 0 \\(process [0-9]+\\) was killed by SIGKILL"));
+    EXPECT_TRUE(test::processes_with(std::string("sleep") + '\0' + "61.7").empty());
 }
 
 TEST(CliLaunch, FlagsWithoutUseAreSaid) {
