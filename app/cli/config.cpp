@@ -149,8 +149,8 @@ void add_config(CLI::App& program, int& result) {
     shown->callback([options, &result] { result = show(*options); });
     auto* written = verb->add_subcommand("default", "Write a minimal file; an existing one is never touched");
     add_common(*written);
-    written->add_option("--mixed_precision,--mixed-precision", options->mode, "no (default), fp16, bf16")
-        ->check(CLI::IsMember({"no", "fp16", "bf16"}, CLI::ignore_case));
+    written->add_option("--mixed_precision,--mixed-precision", options->mode, "no (default), fp16, bf16, fp8")
+        ->check(CLI::IsMember({"no", "fp16", "bf16", "fp8"}, CLI::ignore_case));
     written->callback([options, &result] { result = write_default(*options); });
     auto* updated = verb->add_subcommand(
         "update", "Bring old and bare spellings to the current form; all else stays, comments too");

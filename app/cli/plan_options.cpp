@@ -109,7 +109,7 @@ void PlanOptions::add_switch(CLI::App& verb, const char* names, const char* path
 void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
     verb.add_option("PLAN", m_plan,
                     "a plan file (JSON), or a preset: digits-cnn, digits-mlp, article-1, article-2, "
-                    "cancer-overflow, gated-overflow")
+                    "cancer-overflow, gated-overflow, digits-bright")
         ->required();
     if (use == PlanUse::Train) {
         verb.get_option("PLAN")->required(false);  // --resume-from brings one

@@ -45,6 +45,7 @@ Result<SourcedPlan> plan_for(Precision mode, const std::string& device, const fs
         {"loss_scale.initial", "16777216"},  // 2^24: the first gradients overflow
         {"checkpoint.every", std::to_string(steps / 2)},
         {"checkpoint.keep", "2"},
+        {"allow_emulated", mode == Precision::Fp8 ? "true" : "false"},  // its numbers are the same
     };
     if (!checkpoint.empty())
         if (auto set = own.set_text("checkpoint.resume_from", checkpoint.string(), "self test"); !set) return set.error();
@@ -150,7 +151,7 @@ int self_test(const std::string& device, bool json) {
     catch_signals();
     std::vector<ModeResult> results;
     bool passed = true;
-    for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
+    for (const Precision mode : all_precisions) {
         auto one = test_mode(mode, device, recordings->path(), results.empty() ? nullptr : &results.front());
         if (!one) return fail(one.error());
         passed = passed && (!one->is_here || one->problems.empty());

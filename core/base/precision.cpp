@@ -46,8 +46,8 @@ double largest_finite(Precision precision) {
     switch (precision) {
         case Precision::No: return FLT_MAX;
         case Precision::Fp16: return 65504.0;
-        case Precision::Bf16: return 0x1.FEp127;
-        case Precision::Fp8: return 448.0;  // e4m3fn, the forward format
+        case Precision::Bf16:
+        case Precision::Fp8: return 0x1.FEp127;  // what a layer in fp8 gives is bfloat16; its operands are scaled to their format's end
     }
     return FLT_MAX;
 }

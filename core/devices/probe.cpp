@@ -17,14 +17,16 @@ namespace {
 // One linear layer, forward and backward: small, but the ops that matter run in the mode or throw.
 std::string try_mode(const torch::Device& device, Precision mode) {
     const torch::Tensor weight =
-        torch::full({8, 16}, 0.25, torch::TensorOptions().device(device)).requires_grad_();
+        torch::full({16, 16}, 0.25, torch::TensorOptions().device(device)).requires_grad_();
     const torch::Tensor input = torch::ones({4, 16}, torch::TensorOptions().device(device));
     torch::Tensor output;
     if (mode == Precision::No) {
         output = torch::linear(input, weight);
     } else {
-        const AutocastScope autocast(device.type(), autocast_dtype(mode));
+        const std::optional<Fp8Layers> fp8 = mode == Precision::Fp8 ? std::optional<Fp8Layers>(std::in_place) : std::nullopt;
+        const AutocastScope autocast(device.type(), autocast_dtype(mode), true, true, nullptr, fp8 ? &*fp8 : nullptr);
         output = torch::linear(input, weight);
+        if (fp8 && fp8->seen().empty()) return "the layer did not run in fp8";
     }
     const at::ScalarType expected = mode == Precision::No ? at::kFloat : autocast_dtype(mode);
     if (output.scalar_type() != expected)
@@ -59,8 +61,7 @@ DeviceReport report_of(const DeviceFacts& facts, bool can_compute) {
     for (const Precision mode : all_precisions) {
         const SupportAnswer answer = decide_support(facts, mode, false);
         ModeSupport support{mode, answer.support, answer.reason, false, false, std::nullopt};
-        if (can_compute && mode != Precision::Fp8 && answer.support != Support::Unsupported)
-            try_and_time(facts, support);
+        if (can_compute && answer.support != Support::Unsupported) try_and_time(facts, support);
         report.modes.push_back(std::move(support));
     }
     if (facts.kind == DeviceFacts::Kind::Cuda) report.figures = gpu_figures(open_nvml(), facts.uuid);
@@ -91,7 +92,7 @@ Result<DeviceFacts> pick(const DeviceList& list, std::string device) {
 std::string choices(const DeviceFacts& device) {
     std::string text;
     for (const Precision mode : all_precisions) {
-        if (mode == Precision::Fp8 || !decide_support(device, mode, false).allowed) continue;
+        if (!decide_support(device, mode, false).allowed) continue;
         text += (text.empty() ? "" : ", ") + std::string(to_string(mode));
     }
     return "choose one of " + text;
@@ -110,10 +111,6 @@ Result<DeviceChoice> settled(const DeviceFacts& own, const std::vector<DeviceFac
             choices(*weakest) + (answer.support == Support::Emulated ? ", or allow emulation" : "");
         return Error{ErrorCode::UnsupportedPrecision,
                      std::string(to_string(mode)) + " can't be used: " + answer.reason, hint};
-    }
-    if (mode == Precision::Fp8) {
-        return Error{ErrorCode::NotBuilt, "training in fp8 isn't built yet. " + answer.reason,
-                     choices(*weakest)};
     }
     return DeviceChoice{own, {mode, mode, answer.support, answer.reason}};
 }

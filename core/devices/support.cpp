@@ -39,7 +39,7 @@ SupportAnswer cpu_fp8(const DeviceFacts& cpu, bool allow_emulated) {
     }
     return {Support::Unsupported, false,
             on(cpu) +
-                " has no fp8 instructions: fp8 needs a GPU of compute capability 8.9, or --allow-emulated."};
+                " has no fp8 instructions: fp8 needs a GPU of compute capability 8.9 or more, or --allow-emulated."};
 }
 
 bool at_least(const DeviceFacts& gpu, int major, int minor) {

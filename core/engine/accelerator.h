@@ -91,7 +91,9 @@ class Accelerator : public ProcessCalls {  // processes, gather, trigger, set_se
     [[nodiscard]] const std::string& mixed_precision_source() const { return m_core->precision_source; }
     [[nodiscard]] torch::Device device() const { return m_core->device; }
     [[nodiscard]] std::int64_t gradient_accumulation_steps() const { return m_core->accumulation_steps; }
-    /// Empty without a scaler (no, bf16).
+    /// Linear layers of the first step in mode fp8: which ran in fp8, and which stayed bf16 because a size is no multiple of 16.
+    [[nodiscard]] std::vector<Fp8Layer> fp8_layers() const { return m_core->fp8_layers(); }
+    /// Empty without a scaler (no, bf16, fp8).
     [[nodiscard]] std::optional<LossScaleSchedule::State> loss_scale_state() const;
     void restore_loss_scale(const LossScaleSchedule::State& state);
 

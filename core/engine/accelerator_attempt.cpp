@@ -161,6 +161,9 @@ void AcceleratorCore::step(PreparedOptimizerState& optimizer) {
     if (islands) {
         islands->refuse_unmatched();
     }
+    if (fp8) {
+        fp8->end_first_step();
+    }
     end_window(optimizer, true);
     const bool is_refused = options.on_nonfinite != OnNonfinite::Mark && is_bad(optimizer);
     optimizer.skipped = optimizer.found_inf || is_refused;

@@ -81,6 +81,7 @@ void walk_back_with_others(const torch::Tensor& root, const ProcessGroup& proces
 AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(resolved(given)) {
     const ChosenPrecision chosen = choose_precision(options.mixed_precision);
     device = resolve_device(choose_device_name(options.device));
+    refuse_without_fp8(chosen, device, options.allow_emulated);
     accumulation_steps = choose_accumulation_steps(options.gradient_accumulation_steps);
     if (chosen.precision == Precision::Fp16 && options.loss_scale_enabled) {
         scaler.emplace(options.loss_scale, device);
@@ -97,6 +98,7 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
     }
     prepared.processes = options.processes;
     fix_process_precision(chosen.precision);
+    if (chosen.precision == Precision::Fp8) fp8 = std::make_unique<Fp8Layers>();
     precision = chosen.precision;
     precision_source = chosen.source;
     if (!options.log_with.empty()) trackers = std::make_shared<TrackerSet>(options);
@@ -189,7 +191,7 @@ AutocastScope AcceleratorCore::autocast_of_forward() const {
         return AutocastScope::only_islands(islands.get());
     }
     const bool cache = options.autocast_cache && at::autocast::is_autocast_cache_enabled();
-    return {device.type(), autocast_dtype(precision), true, cache, islands.get()};
+    return {device.type(), autocast_dtype(precision), true, cache, islands.get(), fp8.get()};
 }
 
 ForwardScope AcceleratorCore::forward_scope(const PreparedModelState& model) const {
@@ -210,7 +212,7 @@ AutocastScope AcceleratorCore::autocast(const AutocastOptions& override) const {
         return is_island ? AutocastScope() : AutocastScope::without_cast(islands.get());
     }
     const bool cache = override.cache_enabled.value_or(options.autocast_cache && at::autocast::is_autocast_cache_enabled());
-    return {device.type(), autocast_dtype(precision), !is_island, cache, islands.get()};
+    return {device.type(), autocast_dtype(precision), !is_island, cache, islands.get(), fp8.get()};
 }
 
 void AcceleratorCore::check_argument(const torch::Tensor& argument, int position, const PreparedModelState& model) const {
@@ -221,6 +223,7 @@ void AcceleratorCore::check_argument(const torch::Tensor& argument, int position
 
 void AcceleratorCore::before_forward(PreparedModelState& model) {
     misuse::refuse_moved_model(model);
+    if (fp8) fp8->know(model.parameters);
     send_buffers(model);
     // A refused step goes back as a skipped one does: what was evaluated or saved after a stop is from before it.
     const bool may_skip = scaler || options.on_nonfinite != OnNonfinite::Mark;
@@ -244,6 +247,20 @@ void AcceleratorCore::send_buffers(PreparedModelState& model) const {
     if (!model.gradients || model.buffers.empty()) return;
     if (model.buffers_are_apart) broadcast_together(*options.processes, model.buffers, 0);
     model.buffers_are_apart = sync_gradients && model.module->is_training() && torch::GradMode::is_enabled();
+}
+
+std::vector<Fp8Layer> AcceleratorCore::fp8_layers() const {
+    std::vector<Fp8Layer> layers = fp8 ? fp8->seen() : std::vector<Fp8Layer>();
+    for (const auto& model : prepared.models()) {
+        for (const auto& parameter : model->module->named_parameters()) {
+            const auto dot = parameter.key().rfind('.');
+            for (Fp8Layer& layer : layers) {
+                if (layer.weight != parameter.value().unsafeGetTensorImpl()) continue;
+                layer.module = dot == std::string::npos ? "" : parameter.key().substr(0, dot);
+            }
+        }
+    }
+    return layers;
 }
 
 bool AcceleratorCore::any_skipped() const {

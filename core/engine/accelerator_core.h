@@ -58,6 +58,8 @@ class AcceleratorCore {
     [[nodiscard]] AutocastScope autocast(const AutocastOptions& override = {}) const;
     /// What holds during the forward pass of a prepared model: the mode's autocast, and batch norm over all processes.
     [[nodiscard]] ForwardScope forward_scope(const PreparedModelState& model) const;
+    /// Linear layers of the first step in mode fp8, by the names that the prepared models give them.
+    [[nodiscard]] std::vector<Fp8Layer> fp8_layers() const;
     [[nodiscard]] bool any_skipped() const;
     void clear();
 
@@ -80,6 +82,7 @@ class AcceleratorCore {
     std::int64_t accumulation_steps = 1;
     std::optional<LossScaler> scaler;
     std::unique_ptr<Fp32Islands> islands;  // empty: none
+    std::unique_ptr<Fp8Layers> fp8;        // empty: another mode
     PreparedObjects prepared;
     std::shared_ptr<TrackerSet> trackers;  // empty: none were asked for
     WindowProgress window;

@@ -16,6 +16,7 @@ AcceleratorOptions resolved(AcceleratorOptions options) {
 AcceleratorOptions accelerator_options(const RunPlan& plan) {
     AcceleratorOptions options;
     options.mixed_precision = plan.mixed_precision;
+    options.allow_emulated = plan.allow_emulated;
     options.device = plan.device;
     options.gradient_accumulation_steps = plan.training.gradient_accumulation_steps;
     options.split_batches = plan.training.split_batches;

@@ -26,6 +26,7 @@ using TrackerChoice = std::variant<std::string, std::shared_ptr<Tracker>>;
 
 struct AcceleratorOptions {
     std::optional<Precision> mixed_precision = {};  // unset: ACCELERATE_MIXED_PRECISION, else no
+    bool allow_emulated = false;                    // fp8 where the device has no fp8 units: slow, for its numbers only
     std::string device = {};                        // "" = environment, else auto; auto cpu cuda cuda:N
     std::optional<std::int64_t> gradient_accumulation_steps = {};  // unset: environment, else 1
     LossScalePlan loss_scale = {};

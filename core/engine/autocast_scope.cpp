@@ -12,13 +12,13 @@ at::ScalarType autocast_dtype(Precision precision) {
         case Precision::No: return at::kFloat;
         case Precision::Fp16: return at::kHalf;
         case Precision::Bf16: return at::kBFloat16;
-        case Precision::Fp8: return at::kBFloat16;  // fp8 layers run under bf16 autocast
+        case Precision::Fp8: return at::kBFloat16;  // what is no fp8 layer, and what such a layer gives
     }
     return at::kFloat;
 }
 
 AutocastScope::AutocastScope(at::DeviceType device, at::ScalarType dtype, bool enabled, bool cache,
-                             const Fp32Islands* islands)
+                             const Fp32Islands* islands, const Fp8Layers* fp8)
     : m_device(device),
       m_previous_dtype(at::autocast::get_autocast_dtype(device)),
       m_previous_enabled(at::autocast::is_autocast_enabled(device)),
@@ -34,6 +34,9 @@ AutocastScope::AutocastScope(at::DeviceType device, at::ScalarType dtype, bool e
     open_blocks += m_is_block ? 1 : 0;
     if (islands != nullptr) {
         m_islands.emplace(*islands);
+    }
+    if (fp8 != nullptr && enabled) {
+        m_fp8.emplace(*fp8);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/precision.h"
 #include "engine/fp32_islands.h"
+#include "engine/fp8_layers.h"
 #include "torch_pch.h"
 
 namespace mantissa {
@@ -23,9 +24,10 @@ class [[nodiscard]] AutocastScope {
   public:
     /// Leaves everything as it is.
     AutocastScope() = default;
-    /// `enabled` false is an fp32 island. `cache` keeps casts of weights until the outermost scope ends.
+    /// `enabled` false is an fp32 island. `cache` keeps casts of weights until the outermost scope ends. With `fp8` linear layers are
+    /// fp8 inside.
     AutocastScope(at::DeviceType device, at::ScalarType dtype, bool enabled = true, bool cache = true,
-                  const Fp32Islands* islands = nullptr);
+                  const Fp32Islands* islands = nullptr, const Fp8Layers* fp8 = nullptr);
     ~AutocastScope();
     AutocastScope(const AutocastScope&) = delete;
     AutocastScope& operator=(const AutocastScope&) = delete;
@@ -48,6 +50,7 @@ class [[nodiscard]] AutocastScope {
     bool m_is_active = false;
     bool m_is_block = false;
     std::optional<IslandScope> m_islands;
+    std::optional<Fp8Scope> m_fp8;
 };
 
 /// True where operations of this device are cast.

@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "engine/engine_error.h"
+#include "engine/fp8_linear.h"
 
 namespace mantissa {
 namespace {
@@ -45,12 +46,29 @@ ChosenPrecision choose_precision(std::optional<Precision> argument) {
     } else {
         chosen = {Precision::No, "default"};
     }
-    if (chosen.precision == Precision::Fp8) {
-        throw EngineError({ErrorCode::UnsupportedPrecision,
-                           "fp8 (from the " + chosen.source + ") is not built into this engine yet",
-                           "choose bf16, fp16 or no; it is never replaced in silence"});
-    }
     return chosen;
+}
+
+void refuse_without_fp8(const ChosenPrecision& chosen, c10::Device device, bool allow_emulated) {
+    if (chosen.precision != Precision::Fp8) return;
+    std::string reason;
+    if (device.is_cpu() && !allow_emulated) {
+        reason = "has no fp8 units";
+    } else if (device.is_cuda()) {
+        try {
+            const at::Tensor small = at::ones({fp8_multiple, fp8_multiple}, at::TensorOptions(device));
+            static_cast<void>(fp8_linear(small, small, std::nullopt));
+        } catch (const std::exception& error) {
+            const std::string text = error.what();
+            reason = "refuses a product in fp8: " + text.substr(0, text.find('\n'));
+        }
+    }
+    if (reason.empty()) return;
+    throw EngineError({ErrorCode::UnsupportedPrecision,
+                       "fp8 (from the " + chosen.source + ") can't be used: " + device.str() + " " + reason,
+                       std::string("choose bf16, fp16 or no") +
+                           (device.is_cpu() ? ", or set allow_emulated: slow, and only its numbers count" : "") +
+                           "; it is never replaced in silence"});
 }
 
 std::string choose_device_name(const std::string& argument) {

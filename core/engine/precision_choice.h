@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/precision.h"
+#include "torch_pch.h"
 
 namespace mantissa {
 
@@ -14,8 +15,12 @@ struct ChosenPrecision {
     std::string source;  // "argument" "ACCELERATE_MIXED_PRECISION" "default"
 };
 
-/// Throws EngineError for garbage in the environment, and for fp8, which this version's engine has no layers for.
+/// Throws EngineError for garbage in the environment.
 [[nodiscard]] ChosenPrecision choose_precision(std::optional<Precision> argument);
+
+/// For fp8: UnsupportedPrecision on a CPU without `allow_emulated`, and on a CUDA device whose products in fp8 fail (below capability
+/// 8.9). Never replaced by another mode.
+void refuse_without_fp8(const ChosenPrecision& chosen, c10::Device device, bool allow_emulated);
 
 /// Argument ("" = unset) > ACCELERATE_TORCH_DEVICE > ACCELERATE_USE_CPU > "auto".
 [[nodiscard]] std::string choose_device_name(const std::string& argument);

@@ -86,6 +86,9 @@ std::vector<std::string> forecast_texts(const Forecast& forecast, const TextCata
         for (const std::string& sentence : {output_text(forecast, one, texts), gradient_text(one, texts), update_text(one, texts)}) {
             if (!sentence.empty()) said += (said.empty() ? "" : between) + sentence;
         }
+        // What leaves the format does so in a cast without a scale, which the mode never makes.
+        const bool leaves = one.output && one.output->step;
+        if (const auto scaled = texts.fill("forecast.fp8_mode"); one.mode == Precision::Fp8 && leaves && scaled) said += between + *scaled;
         if (!said.empty()) lines.push_back(line + said);
     }
     return lines;

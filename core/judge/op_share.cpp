@@ -34,7 +34,9 @@ std::optional<OpShare> op_share(const std::vector<OpDtypeRow>& ops, const std::o
         return trial && trial->runs && trial->op_kinds > 0 ? std::optional(share_of_trial(*trial)) : std::nullopt;
     }
     OpShare share;
-    std::set<std::string> all, half, products, kept;
+    share.multiply_adds_fp8 = 0;
+    std::set<std::string> all, half, kept;
+    std::map<std::string, std::set<std::string>> products;
     for (const OpDtypeRow& row : ops) {
         if (row.step != ops.front().step) continue;  // one step stands for all
         all.insert(row.op);
@@ -42,15 +44,17 @@ std::optional<OpShare> op_share(const std::vector<OpDtypeRow>& ops, const std::o
         if (is_half_dtype(row.dtype)) {
             half.insert(row.op);
             share.multiply_adds_half += row.multiply_adds;
-            if (row.multiply_adds > 0) products.insert(row.op);
-            if (share.dtype.empty() || row.multiply_adds > 0) share.dtype = row.dtype;
+            if (row.dtype.starts_with("float8")) *share.multiply_adds_fp8 += row.multiply_adds;
+            if (row.multiply_adds > 0) products[row.dtype].insert(row.op);
+            // fp8 is told where there is any: the rest of such a step is bfloat16.
+            if (share.dtype.empty() || (row.multiply_adds > 0 && !share.dtype.starts_with("float8"))) share.dtype = row.dtype;
         } else if (row.phase == "forward" && row.dtype == "float32" && is_kept_by_rule(row.op)) {
             kept.insert(row.op);
         }
     }
     share.kinds = static_cast<std::int64_t>(all.size());
     share.kinds_half = static_cast<std::int64_t>(half.size());
-    share.half_products.assign(products.begin(), products.end());
+    for (const auto& [dtype, ops] : products) share.half_products[dtype].assign(ops.begin(), ops.end());
     share.kept.assign(kept.begin(), kept.end());
     share.step = ops.front().step;
     return share;

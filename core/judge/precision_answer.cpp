@@ -30,7 +30,7 @@ std::string expected_dtype(Precision mode) {
         case Precision::No: return {};
         case Precision::Fp16: return "float16";
         case Precision::Bf16:
-        case Precision::Fp8: return "bfloat16";  // fp8 layers run under bf16 autocast
+        case Precision::Fp8: return "bfloat16";  // what isn't fp8 runs under bf16 autocast
     }
     return {};
 }
@@ -76,9 +76,9 @@ class Answer {
 
     [[nodiscard]] TextValues share_values() const {
         const OpShare& share = *m_share;
-        const double part = share.multiply_adds > 0 ? static_cast<double>(share.multiply_adds_half) /
-                                                          static_cast<double>(share.multiply_adds)
-                                                    : 0;
+        const bool is_fp8 = m_run.mode == Precision::Fp8 && share.multiply_adds_fp8;
+        const std::int64_t counted = is_fp8 ? *share.multiply_adds_fp8 : share.multiply_adds_half;
+        const double part = share.multiply_adds > 0 ? static_cast<double>(counted) / static_cast<double>(share.multiply_adds) : 0;
         return {{"half", readable_count(share.kinds_half)},
                 {"kinds", readable_count(share.kinds)},
                 {"share", readable_percent(part, 0)},
@@ -97,8 +97,10 @@ class Answer {
             return m_share->kinds_half == 0 ? Said{CheckMark::Passed, say("answer.control", share_values())}
                                             : Said{CheckMark::Failed, say("answer.control_in_half", share_values())};
         if (m_share->kinds_half == 0) return {CheckMark::Failed, say("answer.no_half_op", share_values())};
-        if (!m_share->dtype.empty() && m_share->dtype != expected_dtype(m_run.mode) &&
-            !m_share->dtype.starts_with("float8"))
+        if (m_run.mode == Precision::Fp8 && m_share->multiply_adds_fp8)
+            return *m_share->multiply_adds_fp8 > 0 ? Said{CheckMark::Passed, say("answer.on_fp8", share_values())}
+                                                   : Said{CheckMark::Failed, say("answer.no_fp8", share_values())};
+        if (!m_share->dtype.empty() && m_share->dtype != expected_dtype(m_run.mode))
             return {CheckMark::Failed, say("answer.other_dtype", share_values())};
         return {CheckMark::Passed, say(m_share->multiply_adds > 0 ? "answer.on" : "answer.on_kinds", share_values())};
     }
@@ -106,8 +108,8 @@ class Answer {
     [[nodiscard]] std::vector<std::string> proof() const {
         std::vector<std::string> facts;
         if (!m_share || m_run.steps == 0) return facts;
-        if (!m_share->half_products.empty())
-            facts.push_back(say("proof.products", {{"ops", joined(m_share->half_products)}, {"dtype", m_share->dtype}}));
+        for (const auto& [dtype, ops] : m_share->half_products)
+            facts.push_back(say("proof.products", {{"ops", joined(ops)}, {"dtype", dtype}}));
         if (is_half() && !m_share->kept.empty()) facts.push_back(say("proof.kept", {{"ops", joined(m_share->kept)}}));
         return facts;
     }
@@ -194,7 +196,29 @@ class Answer {
         return result;
     }
 
+    /// How many linear layers compute in fp8, and why the others don't.
+    [[nodiscard]] std::vector<std::string> layers() const {
+        const auto& all = m_run.linear_layers;
+        std::vector<std::string> facts;
+        if (all.empty()) return facts;
+        const auto in_fp8 = std::count_if(all.begin(), all.end(), [](const LinearLayer& one) { return one.is_fp8; });
+        facts.push_back(say("fp8.layers", {{"count", readable_count(in_fp8)}, {"all", readable_count(static_cast<std::int64_t>(all.size()))}}));
+        for (const LinearLayer& one : all) {
+            if (one.is_fp8) continue;
+            facts.push_back(say("fp8.kept", {{"module", one.module.empty() ? "–" : one.module},
+                                             {"in", std::to_string(one.in)},
+                                             {"out", std::to_string(one.out)}}));
+        }
+        return facts;
+    }
+
     [[nodiscard]] PrecisionCheck fp8() const {
+        PrecisionCheck result = fp8_backend();
+        result.facts = layers();
+        return result;
+    }
+
+    [[nodiscard]] PrecisionCheck fp8_backend() const {
         if (m_run.mode != Precision::Fp8) return check("fp8", {CheckMark::NotNeeded, say("fp8.not_asked")});
         if (!m_run.support) return check("fp8", {CheckMark::Open, say("fp8.open")});
         switch (*m_run.support) {
@@ -269,6 +293,7 @@ PrecisionEvidence precision_evidence(const RunEvidence& run) {
         evidence.scale_now = summary.final_scale ? summary.final_scale : figures.scale_last;
     }
     evidence.ops = run.rows.op_dtypes;
+    evidence.linear_layers = summary.linear_layers;
     evidence.trial = run.trial;
     evidence.plan_json = run.plan_json;
     return evidence;

@@ -31,6 +31,7 @@ struct PrecisionEvidence {
     std::optional<std::int64_t> first_nonfinite;
     std::optional<double> loss_start, loss_now, norm_start, norm_now, scale_start, scale_now;
     std::vector<OpDtypeRow> ops;  // of the watched step
+    std::vector<LinearLayer> linear_layers;  // of a run in fp8
     std::optional<TrialReport> trial;
     std::string plan_json;  // with its sources
 };

@@ -22,14 +22,16 @@ std::vector<Finding> mode_not_effective(const Case& all) {
         const auto kinds = op_share(one.run.rows.op_dtypes, one.run.trial);
         const bool other_mode = summary.effective != summary.mode;
         const bool no_half_op = kinds && kinds->kinds_half == 0;
-        if (!other_mode && !no_half_op) continue;
+        const bool no_fp8 = one.mode() == Precision::Fp8 && kinds && kinds->multiply_adds_fp8 == 0;
+        if (!other_mode && !no_half_op && !no_fp8) continue;
         Finding finding("mode_not_effective", "error", one.mode_name());
         finding.set("effective", to_string(summary.effective));
         if (kinds) finding.count("half", kinds->kinds_half).count("kinds", kinds->kinds);
         const std::string& source = one.run.plan.mode_source;
         if (!source.empty()) finding.set("source", source);
-        finding.what(!kinds ? "without_counts" : source.empty() ? "plain" : "source");
-        finding.next(other_mode ? "other_mode" : "no_half_op");
+        const bool is_bf16 = no_fp8 && !other_mode && !no_half_op;
+        finding.what(is_bf16 ? "no_fp8" : !kinds ? "without_counts" : source.empty() ? "plain" : "source");
+        finding.next(other_mode ? "other_mode" : is_bf16 ? "no_fp8" : "no_half_op");
         findings.push_back(std::move(finding));
     }
     return findings;

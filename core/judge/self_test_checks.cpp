@@ -21,9 +21,12 @@ bool is_near(double value, double expected, double share) {
 
 void check_ops(const SelfTestRun& run, std::vector<std::string>& broken) {
     const std::int64_t fp16 = work_in(run, "float16"), bf16 = work_in(run, "bfloat16");
+    const std::int64_t fp8 = std::min(work_in(run, "float8_e4m3fn"), work_in(run, "float8_e5m2"));  // both passes
     if ((run.mode == Precision::Fp16) != (fp16 > 0))
         broken.push_back(std::to_string(fp16) + " multiply-adds ran in float16");
-    if ((run.mode == Precision::Bf16) != (bf16 > 0))
+    if ((run.mode == Precision::Fp8) != (fp8 > 0)) broken.push_back(std::to_string(fp8) + " multiply-adds ran in fp8");
+    // In fp8 what isn't fp8 is bf16.
+    if (run.mode != Precision::Fp8 && (run.mode == Precision::Bf16) != (bf16 > 0))
         broken.push_back(std::to_string(bf16) + " multiply-adds ran in bfloat16");
 }
 

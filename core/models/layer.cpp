@@ -55,6 +55,7 @@ Layer::Function plain_function(const LayerSpec& spec) {
     if (spec.kind == "tanh") return [](const Tensor& x) { return torch::tanh(x); };
     if (spec.kind == "gelu") return [](const Tensor& x) { return torch::gelu(x); };
     if (spec.kind == "square") return [](const Tensor& x) { return watched_product(x, x); };
+    if (spec.kind == "times") return [factor = argument(spec, 0)](const Tensor& x) { return x * factor; };
     if (spec.kind == "flatten") return [](const Tensor& x) { return x.flatten(1); };
     if (spec.kind == "max_pool2d") {
         const std::int64_t size = argument(spec, 0);

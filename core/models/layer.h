@@ -30,7 +30,7 @@ class Layer {
 };
 
 /// What a layer is made of, in the words of the layer lists: kind and its whole numbers.
-///   linear in out | conv2d in out kernel padding | relu | tanh | gelu | square | max_pool2d size |
+///   linear in out | conv2d in out kernel padding | relu | tanh | gelu | square | times factor | max_pool2d size |
 ///   batch_norm2d channels | layer_norm size | flatten | unflatten sizes…
 struct LayerSpec {
     std::string name;

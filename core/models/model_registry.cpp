@@ -54,6 +54,16 @@ const std::vector<Entry>& entries() {
                                            {"square", "square", {}},
                                            {"head", "linear", {s.hidden, s.classes}}});
          }},
+        // 16 outputs, more than there are classes: fp8 takes sizes that are multiples of 16.
+        {"bright", 0,
+         [](const Shape& s) {
+             return layer_list("bright", {{"bright", "times", {1600}},
+                                          {"hidden1", "linear", {s.features, s.hidden}},
+                                          {"relu1", "relu", {}},
+                                          {"hidden2", "linear", {s.hidden, s.hidden}},
+                                          {"relu2", "relu", {}},
+                                          {"head", "linear", {s.hidden, 16}}});
+         }},
         {"gated", 0, [](const Shape& s) { return std::make_shared<GatedModel>(s.features, s.classes); }}};
     return all;
 }

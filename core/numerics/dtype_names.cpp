@@ -38,7 +38,7 @@ const char* dtype_name(at::ScalarType type) {
 }
 
 bool is_half(at::ScalarType type) {
-    return type == at::kHalf || type == at::kBFloat16;
+    return type == at::kHalf || type == at::kBFloat16 || c10::isFloat8Type(type);
 }
 
 }  // namespace mantissa

@@ -5,6 +5,6 @@ namespace mantissa {
 
 /// The names that recordings carry: float32 float16 bfloat16 float64 int64 bool …
 [[nodiscard]] const char* dtype_name(at::ScalarType type);
-[[nodiscard]] bool is_half(at::ScalarType type);  // float16 or bfloat16
+[[nodiscard]] bool is_half(at::ScalarType type);  // float16, bfloat16, float8
 
 }  // namespace mantissa

@@ -51,7 +51,7 @@ std::int64_t convolution_work(const at::Tensor& output, const at::Tensor& weight
 // Of the operands alone; a forward convolution needs its result too and is completed in the end callback.
 Work work_of(std::string_view op, c10::ArrayRef<const c10::IValue> inputs) {
     const auto tensor = [&](std::size_t i) -> const at::Tensor& { return inputs[i].toTensor(); };
-    if (op == "mm" || op == "bmm") return product(tensor(0), tensor(1));
+    if (op == "mm" || op == "bmm" || op == "_scaled_mm") return product(tensor(0), tensor(1));
     if (op == "addmm" || op == "baddbmm") return product(tensor(1), tensor(2));
     if (op == "convolution") return {0, true};
     if (op == "convolution_backward") {
@@ -63,8 +63,15 @@ Work work_of(std::string_view op, c10::ArrayRef<const c10::IValue> inputs) {
     return {};
 }
 
+// What a product in fp8 computes in is the format of its operands, the wider range of both; its result is bfloat16.
+std::optional<at::ScalarType> computed_type(std::string_view op, c10::ArrayRef<const c10::IValue> inputs) {
+    if (op != "_scaled_mm") return std::nullopt;
+    const at::ScalarType left = inputs[0].toTensor().scalar_type(), right = inputs[1].toTensor().scalar_type();
+    return left == at::kFloat8_e5m2 ? left : right;
+}
+
 // Ops that may give their operand's values in another dtype. `to` and the promotions of other ops come down to _to_copy.
-bool is_copy(std::string_view op) { return op == "_to_copy" || op == "copy_"; }
+bool is_copy(std::string_view op) { return op == "_to_copy" || op == "copy_" || op == "to_fp8"; }
 
 // The dtype of the values that are copied: those of copy_ are its second operand. Empty when they are no floating-point numbers.
 std::optional<at::ScalarType> copied_type(std::string_view op, c10::ArrayRef<const c10::IValue> inputs) {
@@ -77,6 +84,7 @@ struct OpContext : at::ObserverContext {
     Work work;
     bool copies = false;
     std::optional<at::ScalarType> copied_from;  // of an outermost copy of floating-point numbers
+    std::optional<at::ScalarType> computed_in;  // where the result doesn't tell
     std::int64_t weight_per_output = 0;  // of a forward convolution
     std::int64_t transposed_work = 0;
     OpPhase phase = OpPhase::Forward;
@@ -120,6 +128,7 @@ struct OpCounterCallbacks {
         if (t_counted_depth > 0) return context;
         try {
             context->work = work_of(op, inputs);
+            context->computed_in = computed_type(op, inputs);
             if (op == "convolution") {
                 const at::Tensor &input = inputs[0].toTensor(), &weight = inputs[1].toTensor();
                 context->weight_per_output = weight.numel() / weight.size(0);
@@ -159,7 +168,7 @@ struct OpCounterCallbacks {
                                                    : result.numel() * context.weight_per_output;
             }
             const std::lock_guard lock(state.mutex);
-            Count& entry = state.counts[{context.phase, op, result.scalar_type()}];
+            Count& entry = state.counts[{context.phase, op, context.computed_in.value_or(result.scalar_type())}];
             entry.calls += first ? 1 : 0;
             entry.multiply_adds += work;
             if (first && context.copied_from && at::isFloatingType(result.scalar_type()) && result.scalar_type() != *context.copied_from) {

@@ -40,7 +40,7 @@ struct ProductTimerCallbacks {
     static std::unique_ptr<at::ObserverContext> start(const at::RecordFunction& function) {
         if (active_timer.load() == nullptr || (t_in_product && t_in_cast)) return nullptr;
         const std::string_view op = bare(function.name());
-        if (t_in_product ? op != "to_copy" : !is_timed(op)) return nullptr;
+        if (t_in_product ? op != "to_copy" && op != "to_fp8" : !is_timed(op)) return nullptr;
         auto context = std::make_unique<TimedOp>();
         context->is_cast = t_in_product;
         (t_in_product ? t_in_cast : t_in_product) = true;

@@ -73,6 +73,14 @@ const std::vector<ModelEntry>& models() {
          all,
          "linear F-H, square, linear H-C",
          {"hidden", "square", "head"}},
+        {"bright",
+         "Bright images",
+         "Pixels times 1,600 before two hidden layers, 16 outputs: fp8 takes all of its layers, and without a scale for each "
+         "tensor it would overflow at once; takes the images of digits.",
+         {"model.hidden"},
+         {"digits"},
+         "1,600 · inputs, linear F-H, relu, linear H-H, relu, linear H-16",
+         {"bright", "hidden1", "relu1", "hidden2", "relu2", "head"}},
         {"gated",
          "Gated product",
          "A product of two branches that grows while training, until fp16 can't hold it; takes the images of "

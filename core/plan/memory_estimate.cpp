@@ -38,6 +38,8 @@ std::vector<ModuleSize> module_sizes(const ModelPlan& model, std::int64_t featur
         return {convolution("conv1", 1, 8, 3), convolution("conv2", 8, 16, 3), batch_norm("norm", 16),
                 linear("head", 64, classes)};
     if (model.name == "linear") return {linear("head", features, classes)};
+    if (model.name == "bright")
+        return {linear("hidden1", features, model.hidden), linear("hidden2", model.hidden, model.hidden), linear("head", model.hidden, 16)};
     if (model.name == "gated")
         return {linear("inlet", features, 64),
                 linear("gate.value", 64, 256),

@@ -15,8 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 // From healthy to broken late; a preset that somebody adds to the folder comes after these.
-constexpr std::array<const char*, 6> first_presets{"digits-cnn", "digits-mlp",      "article-1",
-                                                   "article-2",  "cancer-overflow", "gated-overflow"};
+constexpr std::array<const char*, 7> first_presets{"digits-cnn", "digits-mlp",      "article-1",     "article-2",
+                                                   "cancer-overflow", "gated-overflow", "digits-bright"};
 
 std::filesystem::path folder_or_default(const std::filesystem::path& folder) {
     return folder.empty() ? resources_folder() / "presets" : folder;

@@ -64,6 +64,9 @@ inline constexpr const char* kept_states_reason = "kept_states_reason";  // a se
 // Names that blobs of numbers go by.
 inline constexpr const char* parameters = "parameters";  // JSON list, in the order of ExtremesRow's values
 
+// Of a run in fp8, after its first step: JSON list, record/linear_layers.h.
+inline constexpr const char* linear_layers = "linear_layers";
+
 // What looking at tensors costs (levels 0 to 2); rewritten about once a second. Its share of a step is watch_ns / watch_steps over the
 // median of step_ns.
 inline constexpr const char* watch_level = "watch_level";  // "0" "1" "2": as planned, or as switched while it ran

@@ -69,6 +69,7 @@ void fill_from_meta(RunSummary& summary, const Meta& values) {
     summary.device_name = text_of(values, meta::device_name);
     summary.planned_steps = integer_of(values, meta::planned_steps);
     summary.validation_samples = integer_of(values, meta::validation_samples);
+    summary.linear_layers = linear_layers_of(text_of(values, meta::linear_layers));
     summary.checkpoint = text_of(values, meta::checkpoint);
     summary.checkpoint_error = text_of(values, meta::checkpoint_error);
     summary.resumed = resumed_of(values);
@@ -232,7 +233,7 @@ nlohmann::json to_json(const RunSummary& summary) {
     const auto optional_integer = [](const std::optional<std::int64_t>& value) {
         return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
     };
-    return {
+    nlohmann::json json{
         {"name", summary.name},
         {"model", summary.model},
         {"dataset", summary.dataset},
@@ -274,6 +275,8 @@ nlohmann::json to_json(const RunSummary& summary) {
         {"checkpoint_error",
          summary.checkpoint_error.empty() ? nlohmann::json(nullptr) : nlohmann::json(summary.checkpoint_error)},
     };
+    if (!summary.linear_layers.empty()) json["linear_layers"] = nlohmann::json::parse(to_text(summary.linear_layers));
+    return json;
 }
 
 }  // namespace mantissa

@@ -5,10 +5,12 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/precision.h"
 #include "base/result.h"
 #include "plan/resume_rule.h"
+#include "record/linear_layers.h"
 #include "record/rows.h"
 
 namespace mantissa {
@@ -49,6 +51,7 @@ struct RunSummary {
     std::optional<double> step_ms_median;
     std::int64_t memory_peak_bytes = 0;
     bool poisoned = false;  // weights_poisoned incident
+    std::vector<LinearLayer> linear_layers;  // of a run in fp8, known after its first step
     std::string checkpoint, checkpoint_error;  // folder of the last one saved; why the last attempt to save failed
 };
 

@@ -141,6 +141,11 @@ StepOutcome TrainLoop::attempt() {
     counter.pause();
     StepOutcome outcome = m_runner.run(&counter, [this] { return m_memory.current_bytes(); });
     for (OpDtypeRow& row : counter.rows(m_state.step)) m_session.recorder.op_dtypes(std::move(row));
+    if (m_parts.accelerator.mixed_precision() == Precision::Fp8) {
+        std::vector<LinearLayer> layers;
+        for (const Fp8Layer& one : m_parts.accelerator.fp8_layers()) layers.push_back({one.module, one.in, one.out, one.is_fp8});
+        m_session.recorder.meta(meta::linear_layers, to_text(layers));
+    }
     m_ops_recorded = true;
     return outcome;
 }

@@ -2261,8 +2261,24 @@
         <translation>模拟</translation>
     </message>
     <message>
-        <source>fp8 needs compute capability 8.9</source>
-        <translation>fp8 需要计算能力 8.9</translation>
+        <source>fp8 needs a GPU of compute capability 8.9 or more</source>
+        <translation>fp8 需要计算能力 8.9 或更高的 GPU</translation>
+    </message>
+    <message>
+        <source>%1 has fp8 units. Linear layers run in fp8, the rest in bf16.</source>
+        <translation>%1 具备 fp8 单元。线性层以 fp8 运行，其余以 bf16 运行。</translation>
+    </message>
+    <message>
+        <source>fp8 needs compute capability 8.9 or more; %1 has %2</source>
+        <translation>fp8 需要计算能力 8.9 或更高；%1 为 %2</translation>
+    </message>
+    <message>
+        <source>A CPU has no fp8 units: fp8 is emulated, because “Allow emulated modes” is on. Its numbers count, its speed says nothing.</source>
+        <translation>CPU 没有 fp8 单元：因为打开了“允许模拟的模式”，fp8 以模拟方式运行。数值可信，速度没有参考意义。</translation>
+    </message>
+    <message>
+        <source>fp8 needs a GPU of compute capability 8.9 or more; to emulate it here, turn on “Allow emulated modes” below</source>
+        <translation>fp8 需要计算能力 8.9 或更高的 GPU；如要在此模拟，请打开下方的“允许模拟的模式”</translation>
     </message>
 </context>
 <context>

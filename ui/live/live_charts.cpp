@@ -16,6 +16,9 @@ constexpr int smallMinimumHeight = 70;
 constexpr int smallMaximumHeight = 120;
 constexpr int foldedHeight = 170;
 
+// By its outputs: those of fp8 layers are bfloat16.
+bool reachesAsFarAsFp32(Precision mode) { return mode == Precision::Bf16 || mode == Precision::Fp8; }
+
 }  // namespace
 
 LiveCharts::LiveCharts(Theme& theme, StepRange& range, QWidget* parent) : QObject(parent), m_theme(theme), m_range(range), m_row(new QWidget(parent)) {
@@ -71,8 +74,8 @@ void LiveCharts::setRuns(const std::vector<ChartRun>& runs, const ComparisonFoll
     std::vector<ChartRun> headroom;
     for (std::size_t i = 0; follower != nullptr && i < follower->runs().size(); ++i) {
         const RunFollower& run = *follower->runs()[i];
-        // bf16 reaches as far as fp32: its line a hundred bits higher would only press the others flat.
-        if (run.mode() != Precision::Bf16) {
+        // A line a hundred bits higher would only press the others flat.
+        if (!reachesAsFarAsFp32(run.mode())) {
             headroom.push_back({run.mode(), &run.headroom().series(), nullptr, &run.state()});
         }
     }
@@ -98,7 +101,7 @@ void LiveCharts::refresh(const ComparisonFollower& follower) {
     const bool hasScale = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->series().hasLossScale(); });
     const bool hasSteps = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run->series().isEmpty(); });
     const bool hasHeadroom = std::any_of(runs.begin(), runs.end(), [](const auto& run) {
-        return run->mode() != Precision::Bf16 && run->headroom().series().size() > 1;
+        return !reachesAsFarAsFp32(run->mode()) && run->headroom().series().size() > 1;
     });
     m_scale->setVisible(hasScale || !hasSteps);  // without fp16 there is no scale, and no empty box for it
     m_headroom->setVisible(hasHeadroom);
@@ -118,7 +121,7 @@ void LiveCharts::refreshSubtitles(const ComparisonFollower& follower) {
             scales << tr("%1 · now %2").arg(mode, QString::fromStdString(readable_scale(scale.back())));
         }
         const HeadroomSeries& headroom = run->headroom();
-        if (!headroom.series().isEmpty() && run->mode() != Precision::Bf16) {
+        if (!headroom.series().isEmpty() && !reachesAsFarAsFp32(run->mode())) {
             const QString left = valueText(headroom.series().column(Quantity::Headroom).back(), Quantity::Headroom, ValueView::Absolute);
             const QString ruler = run->mode() == Precision::No ? tr("%1, by fp16's end").arg(mode) : mode;
             bits << QStringLiteral("%1 %2 · %3").arg(ruler, left, QString::fromStdString(headroom.worstTensor()));

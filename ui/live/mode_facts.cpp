@@ -186,6 +186,7 @@ PrecisionEvidence precisionEvidence(Precision mode, const TrialReport* trial, co
         evidence.device = summary->device;
         evidence.device_name = summary->device_name;
         evidence.planned = summary->planned_steps;
+        evidence.linear_layers = summary->linear_layers;
     }
     takeSeries(evidence, run->series());
     if (run->summary() && run->summary()->resumed) {

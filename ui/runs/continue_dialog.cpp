@@ -114,7 +114,7 @@ QWidget* ContinueDialog::buildModes(const DeviceReport* device) {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(16);
     layout->addWidget(new QLabel(tr("Go on in"), row));
-    for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
+    for (const Precision mode : all_precisions) {
         const QString name = QLatin1String(to_string(mode));
         const ModeSupport* support = supportOf(device, mode);
         QString word;
@@ -123,7 +123,10 @@ QWidget* ContinueDialog::buildModes(const DeviceReport* device) {
         }
         auto* button = new QRadioButton(word.isEmpty() ? name : QStringLiteral("%1 – %2").arg(name, word), row);
         button->setObjectName(QStringLiteral("mode_%1").arg(name));
-        button->setEnabled(support == nullptr || support->support != Support::Unsupported);
+        // A run that was emulated goes on emulated: its plan allows it.
+        const bool ranHere = mode == Precision::Fp8 && hasCheckpointIn(mode);
+        button->setEnabled((support == nullptr && mode != Precision::Fp8) || ranHere ||
+                           (support != nullptr && support->support != Support::Unsupported));
         button->setToolTip(support == nullptr ? QString() : QString::fromStdString(support->reason));
         m_modes->addButton(button, static_cast<int>(mode));
         layout->addWidget(button);
@@ -151,6 +154,15 @@ QWidget* ContinueDialog::buildSteps() {
     layout->addWidget(m_end, 1);
     connect(m_steps, &QSpinBox::valueChanged, this, &ContinueDialog::refresh);
     return row;
+}
+
+bool ContinueDialog::hasCheckpointIn(Precision mode) const {
+    for (int row = 0; row < m_model->rowCount(); ++row) {
+        if (m_model->checkpoint(row)->mode == mode) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const CheckpointInfo& ContinueDialog::checkpoint() const {

@@ -27,6 +27,7 @@ class ContinueDialog : public QDialog {
                    QWidget* parent = nullptr);
 
     [[nodiscard]] const CheckpointInfo& checkpoint() const;
+    [[nodiscard]] bool hasCheckpointIn(Precision mode) const;
     [[nodiscard]] Precision mode() const;
     void choose(int row, Precision mode, int furtherSteps);
     [[nodiscard]] QString scaleSentence() const;

@@ -57,6 +57,24 @@ void ModesRow::refresh() {
     setAnswer(answer, problem.isEmpty() ? m_editor.error("mixed_precision") : problem);
 }
 
+// Native from compute capability 8.9; a CPU emulates it where that is allowed.
+ModesRow::Fp8Answer ModesRow::fp8Answer(const DeviceReport& device, const ModeSupport& support) const {
+    if (support.support == Support::Native) {
+        return {tr("native"), tr("%1 has fp8 units. Linear layers run in fp8, the rest in bf16.").arg(QString::fromStdString(device.name)), true};
+    }
+    if (device.id != "cpu") {
+        return {{},
+                tr("fp8 needs compute capability 8.9 or more; %1 has %2")
+                    .arg(QString::fromStdString(device.name), QString::fromStdString(device.capability)),
+                false};
+    }
+    if (m_editor.plan().allow_emulated) {
+        return {tr("emulated"), tr("A CPU has no fp8 units: fp8 is emulated, because “Allow emulated modes” is on. Its numbers count, its speed says nothing."),
+                true};
+    }
+    return {{}, tr("fp8 needs a GPU of compute capability 8.9 or more; to emulate it here, turn on “Allow emulated modes” below"), false};
+}
+
 void ModesRow::refreshChip(Precision mode, QStringList& reasons) {
     const auto& modes = m_editor.plan().modes;
     CaptionButton* button = chip(mode);
@@ -68,6 +86,14 @@ void ModesRow::refreshChip(Precision mode, QStringList& reasons) {
     if (mode == Precision::No) {
         word = tr("control");
         reason = tr("The control is part of every comparison.");
+    } else if (support != nullptr && mode == Precision::Fp8) {
+        const Fp8Answer answer = fp8Answer(*device, *support);
+        word = answer.word;
+        reason = answer.reason;
+        possible = answer.isPossible;
+        if (!possible) {
+            reasons << reason;
+        }
     } else if (support != nullptr) {
         reason = QString::fromStdString(support->reason);
         switch (support->support) {
@@ -86,7 +112,7 @@ void ModesRow::refreshChip(Precision mode, QStringList& reasons) {
         }
     } else if (mode == Precision::Fp8) {
         possible = false;
-        reason = tr("fp8 needs compute capability 8.9");
+        reason = tr("fp8 needs a GPU of compute capability 8.9 or more");
         reasons << reason;
     }
     button->setChecked(chosen);

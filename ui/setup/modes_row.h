@@ -3,7 +3,7 @@
 // reason beside.
 #include <array>
 
-#include "base/precision.h"
+#include "record/reports.h"
 #include "ui/setup/question_row.h"
 
 namespace mantissa::ui {
@@ -23,6 +23,11 @@ class ModesRow : public QuestionRow {
     void takeChips();
     void refresh();
     void refreshChip(Precision mode, QStringList& reasons);
+    struct Fp8Answer {
+        QString word, reason;
+        bool isPossible = false;
+    };
+    [[nodiscard]] Fp8Answer fp8Answer(const DeviceReport& device, const ModeSupport& support) const;
 
     const Theme& m_theme;
     PlanEditor& m_editor;

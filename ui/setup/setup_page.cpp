@@ -195,7 +195,7 @@ QWidget* SetupPage::buildBottom() {
         }
     });
     connect(m_compare, &QPushButton::clicked, this, &SetupPage::startComparison);
-    for (const Precision mode : {Precision::No, Precision::Fp16, Precision::Bf16}) {
+    for (const Precision mode : all_precisions) {
         m_oneMode->menu()->addAction(QLatin1String(to_string(mode)), this,
                                      [this, mode] { startOneMode(mode); });
     }

@@ -47,6 +47,7 @@ TEST(Precision, AnyCaseAndYamlsNoAreAccepted) {
 TEST(Precision, LargestFiniteValues) {
     EXPECT_EQ(largest_finite(Precision::Fp16), 65504.0);
     EXPECT_EQ(largest_finite(Precision::Bf16), 3.3895313892515355e38);
+    EXPECT_EQ(largest_finite(Precision::Fp8), largest_finite(Precision::Bf16));  // of what a layer gives
 }
 
 TEST(Sha256, KnownDigests) {

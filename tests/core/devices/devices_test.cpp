@@ -179,11 +179,28 @@ TEST(Choice, EmulatedBf16OnAnOldGpuOnlyWhenAllowed) {
     EXPECT_EQ(allowed->precision.effective, Precision::Bf16);
 }
 
-TEST(Choice, Fp8IsNotBuiltEvenWhereItIsNative) {
-    EXPECT_EQ(choose_device(with_gpu(9, 0), "auto", Precision::Fp8, false).error().code, ErrorCode::NotBuilt);
-    EXPECT_EQ(choose_device(with_gpu(8, 0), "auto", Precision::Fp8, true).error().code,
-              ErrorCode::UnsupportedPrecision);
-    EXPECT_EQ(choose_device(with_gpu(8, 0), "cpu", Precision::Fp8, true).error().code, ErrorCode::NotBuilt);
+TEST(Choice, Fp8IsNativeFrom89AndOnACpuOnlyWhereEmulationIsAllowed) {
+    for (const auto& [major, minor] : {std::pair{8, 9}, {9, 0}}) {
+        const auto native = choose_device(with_gpu(major, minor), "auto", Precision::Fp8, false);
+        ASSERT_TRUE(native.ok());
+        EXPECT_EQ(native->device.id, "cuda:0");
+        EXPECT_EQ(native->precision.support, Support::Native);
+        EXPECT_EQ(native->precision.effective, Precision::Fp8);
+    }
+    // Emulation isn't a way out on a GPU, and no other mode is taken instead.
+    const auto old = choose_device(with_gpu(8, 0), "auto", Precision::Fp8, true);
+    ASSERT_FALSE(old.ok());
+    EXPECT_EQ(old.error().code, ErrorCode::UnsupportedPrecision);
+    EXPECT_NE(old.error().message.find("compute capability 8.0: fp8 needs 8.9 or more"), std::string::npos) << old.error().message;
+    const auto refused = choose_device(with_gpu(8, 0), "cpu", Precision::Fp8, false);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::UnsupportedPrecision);
+    EXPECT_NE(refused.error().message.find("--allow-emulated"), std::string::npos);
+    EXPECT_EQ(refused.error().hint, "choose one of no, fp16, bf16");
+    const auto emulated = choose_device(with_gpu(8, 0), "cpu", Precision::Fp8, true);
+    ASSERT_TRUE(emulated.ok());
+    EXPECT_EQ(emulated->precision.support, Support::Emulated);
+    EXPECT_EQ(emulated->precision.effective, Precision::Fp8);
 }
 
 TEST(Choice, MissingDeviceSaysWhyAndWhatThereIs) {

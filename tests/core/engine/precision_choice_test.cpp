@@ -39,8 +39,12 @@ TEST(PrecisionChoice, garbage_is_refused_with_its_source) {
                 HasSubstr("ACCELERATE_MIXED_PRECISION in the environment is 'garbage'"));
 }
 
-TEST(PrecisionChoice, fp8_is_refused_and_not_replaced) {
-    EXPECT_THAT(message_of([] { static_cast<void>(choose_precision(Precision::Fp8)); }), HasSubstr("fp8 (from the argument)"));
+TEST(PrecisionChoice, fp8_is_refused_without_emulation_and_not_replaced) {
+    EXPECT_EQ(choose_precision(Precision::Fp8).precision, Precision::Fp8);
+    EXPECT_THAT(message_of([] { refuse_without_fp8({Precision::Fp8, "argument"}, at::kCPU, false); }),
+                HasSubstr("fp8 (from the argument) can't be used: cpu has no fp8 units"));
+    EXPECT_EQ(message_of([] { refuse_without_fp8({Precision::Fp8, "argument"}, at::kCPU, true); }), "accepted");
+    EXPECT_EQ(message_of([] { refuse_without_fp8({Precision::Bf16, "argument"}, at::kCPU, false); }), "accepted");
 }
 
 TEST(PrecisionChoice, the_argument_beats_the_environment_for_accumulation_too) {

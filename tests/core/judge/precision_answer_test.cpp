@@ -186,6 +186,27 @@ TEST(PrecisionAnswer, Fp8NamesItsBackend) {
     EXPECT_THAT(check(answer(run), "fp8").sentence, HasSubstr("Take bf16 or fp16"));
 }
 
+TEST(PrecisionAnswer, Fp8SaysWhichLayersComputeInItAndWhyOthersDoNot) {
+    RunEvidence run = healthy_run(Precision::Fp8);
+    run.rows.op_dtypes = {{0, "forward", "_scaled_mm", "float8_e4m3fn", 2, 900},
+                          {0, "forward", "addmm", "bfloat16", 1, 100},
+                          {0, "forward", "cross_entropy_loss", "float32", 1, 0}};
+    run.summary.linear_layers = {{"hidden", 64, 128, true}, {"head", 128, 10, false}};
+    const PrecisionAnswer said = answer(run);
+    EXPECT_EQ(said.mark, CheckMark::Passed);
+    EXPECT_EQ(said.sentence, "Yes: 90 % of the multiply-adds were computed in fp8 in step 0; 2 of 3 kinds of op gave bfloat16 or fp8 results.");
+    EXPECT_THAT(said.facts, Contains("Products in float8_e4m3fn: _scaled_mm."));
+    EXPECT_THAT(said.facts, Contains("Products in bfloat16: addmm."));
+    EXPECT_THAT(check(said, "fp8").facts,
+                ::testing::ElementsAre("1 of 2 linear layers compute in fp8.",
+                                       "head (128 to 10) stays in bf16: fp8 takes sizes that are multiples of 16."));
+    EXPECT_THAT(check(answer(run, "zh"), "fp8").facts, Contains(HasSubstr("head（128 到 10）")));
+    run.rows.op_dtypes.erase(run.rows.op_dtypes.begin());
+    EXPECT_EQ(answer(run).mark, CheckMark::Failed);
+    EXPECT_THAT(answer(run).sentence, HasSubstr("no product of step 0 was computed in fp8"));
+    EXPECT_TRUE(check(answer(healthy_run(Precision::Bf16)), "fp8").facts.empty());
+}
+
 TEST(PrecisionAnswer, SpeaksChineseAndCanBeCopied) {
     const PrecisionAnswer said = answer(healthy_run(Precision::Fp16), "zh");
     EXPECT_EQ(said.title, "fp16 真的生效了吗？");

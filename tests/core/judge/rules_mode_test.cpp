@@ -47,6 +47,18 @@ TEST(ModeNotEffective, TheTrialCountsWhereTheRunRecordedNoOps) {
     EXPECT_TRUE(findings_of(evidence, "mode_not_effective").empty());
 }
 
+TEST(ModeNotEffective, Fp8WithoutAProductInItIsBf16) {
+    ComparisonEvidence evidence = healthy_comparison();
+    RunEvidence& run = evidence.runs[2];
+    run.summary.mode = run.summary.requested = run.summary.effective = Precision::Fp8;
+    const auto verdicts = verdicts_of(evidence);
+    ASSERT_FALSE(verdicts.empty());
+    EXPECT_EQ(verdicts[0].code, "mode_not_effective");
+    EXPECT_THAT(verdicts[0].text, HasSubstr("fp8 was asked for, but no product ran in it"));
+    run.rows.op_dtypes[0].dtype = "float8_e4m3fn";
+    EXPECT_TRUE(findings_of(evidence, "mode_not_effective").empty());
+}
+
 TEST(ModeNotEffective, TheControlIsNeverAccused) {
     ComparisonEvidence evidence;
     evidence.modes = {Precision::No};

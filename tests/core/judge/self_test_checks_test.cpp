@@ -48,6 +48,21 @@ TEST(SelfTestChecks, AHealthyRunBreaksNothing) {
     EXPECT_THAT(broken_promises(control), IsEmpty());
 }
 
+TEST(SelfTestChecks, Fp8RunsInBothPassesAndMayLeaveBf16Beside) {
+    SelfTestRun run = healthy();
+    run.mode = Precision::Fp8;
+    run.steps.erase(run.steps.begin());
+    run.planned_steps = 3;
+    run.control_loss = run.steps.front().loss;
+    for (StepRow& row : run.steps) row.loss_scale.reset();
+    run.op_dtypes = {{0, "forward", "_scaled_mm", "float8_e4m3fn", 1, 100}, {0, "forward", "addmm", "bfloat16", 1, 10}};
+    EXPECT_THAT(broken_promises(run), Contains("0 multiply-adds ran in fp8"));
+    run.op_dtypes.push_back({0, "backward", "_scaled_mm", "float8_e5m2", 2, 200});
+    EXPECT_THAT(broken_promises(run), IsEmpty());
+    run.mode = Precision::Bf16;
+    EXPECT_THAT(broken_promises(run), Contains("100 multiply-adds ran in fp8"));
+}
+
 TEST(SelfTestChecks, EachBrokenPromiseIsNamed) {
     const auto broken = [](void (*harm)(SelfTestRun&)) {
         SelfTestRun run = healthy();

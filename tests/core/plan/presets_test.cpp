@@ -34,7 +34,7 @@ TEST(Presets, AllAreThereInOrderAndRun) {
         EXPECT_EQ(resolved(preset.id.c_str(), PlanUse::Compare).modes.size(), 3u);
     }
     EXPECT_EQ(ids, (std::vector<std::string>{"digits-cnn", "digits-mlp", "article-1", "article-2",
-                                             "cancer-overflow", "gated-overflow"}));
+                                             "cancer-overflow", "gated-overflow", "digits-bright"}));
 }
 
 TEST(Presets, SayWhatTheDesignSays) {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "record/linear_layers.h"
+
 namespace mantissa {
 namespace {
 
@@ -79,6 +81,14 @@ TEST(ReportsTest, ATrialComesBackAlsoWithInfiniteHeadroom) {
     EXPECT_FALSE(back->loss_finite);
     EXPECT_EQ(to_json(*back), to_json(report));
     EXPECT_EQ(to_json(report)["headroom_bits"], "-Inf");
+}
+
+TEST(LinearLayersTest, ComeBackAndADamagedTextIsNoLayers) {
+    const std::vector<LinearLayer> layers{{"hidden", 64, 128, true}, {"", 128, 10, false}};
+    EXPECT_EQ(linear_layers_of(to_text(layers)), layers);
+    for (const char* text : {"", "[", "{}", "7", R"([7, {"module": "a"}])", R"([{"module": 1, "in": 2, "out": 3, "computes_in": "fp8"}])"}) {
+        EXPECT_TRUE(linear_layers_of(text).empty()) << text;
+    }
 }
 
 }  // namespace

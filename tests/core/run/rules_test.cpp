@@ -15,12 +15,6 @@ TEST_F(Training, Fp8IsRefusedWithTheReason) {
     EXPECT_NE(error.hint.find("bf16"), std::string::npos) << error.hint;
 }
 
-TEST_F(Training, Fp8WithEmulationAllowedIsNotBuiltYet) {
-    RunPlan plan = preset("digits-mlp", Precision::Fp8);
-    plan.allow_emulated = true;
-    EXPECT_EQ(refused(plan).code, ErrorCode::NotBuilt);
-}
-
 TEST_F(Training, MissingDeviceIsRefused) {
     RunPlan plan = preset("digits-mlp", Precision::No);
     plan.device = "cuda:7";

@@ -78,7 +78,7 @@ TEST(CliPlanErrors, PlanFiles) {
     expect_refused(home, {"train", "no-such-preset"}, 2,
                    "mantissa: \"no-such-preset\" is neither a plan file nor a preset\n          Presets: "
                    "digits-cnn, digits-mlp, "
-                   "article-1, article-2, cancer-overflow, gated-overflow\n");
+                   "article-1, article-2, cancer-overflow, gated-overflow, digits-bright\n");
     EXPECT_EQ(home.run({"train", "no-such-file.json"}).code, 6);
 }
 

@@ -19,9 +19,9 @@ TEST(CliSelfTest, ThisInstallationPasses) {
     const auto json = outcome.json();
     ASSERT_TRUE(json.is_object()) << outcome.out;
     EXPECT_EQ(json["passed"], true);
-    ASSERT_EQ(json["modes"].size(), 3u);
-    const char* modes[] = {"no", "fp16", "bf16"};
-    for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(json["modes"].size(), 4u);
+    const char* modes[] = {"no", "fp16", "bf16", "fp8"};
+    for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(json["modes"][i]["mode"], modes[i]);
         EXPECT_EQ(json["modes"][i]["result"], "ok") << json["modes"][i];
     }

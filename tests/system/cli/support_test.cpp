@@ -22,8 +22,38 @@ TEST(CliSupport, Fp8IsRefusedWithTheReason) {
         EXPECT_EQ(refused.out, "");
         EXPECT_THAT(refused.err, HasSubstr("fp8"));
         EXPECT_THAT(refused.err, HasSubstr("no fp8 instructions"));
+        EXPECT_THAT(refused.err, HasSubstr("--allow-emulated"));
         EXPECT_TRUE(home.run_folders().empty());
     }
+    // Wherever the wish comes from.
+    Home other;
+    const std::string file = other.write("fp8.yaml", "mixed_precision: fp8\n").string();
+    EXPECT_EQ(other.run({"train", "digits-mlp", "--cpu", "--config_file", file}).code, 3);
+    other.variables["ACCELERATE_MIXED_PRECISION"] = "fp8";
+    EXPECT_EQ(other.run({"train", "digits-mlp", "--cpu"}).code, 3);
+    EXPECT_TRUE(other.run_folders().empty());
+}
+
+TEST(CliSupport, EmulatedFp8IsComparedLikeAnyMode) {
+    const Home home;
+    const auto outcome = home.run({"compare", "digits-bright", "--cpu", "--modes", "no,bf16,fp8", "--allow-emulated", "--max-steps", "60", "--json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto comparison = outcome.json();
+    ASSERT_TRUE(comparison.is_object()) << outcome.out;
+    EXPECT_EQ(comparison["fair"], true);
+    EXPECT_TRUE(comparison["decision"]["mode"].is_string()) << comparison["decision"];
+    EXPECT_THAT(comparison["decision"]["reasons"].dump(), HasSubstr("fp8"));
+    const auto& fp8 = comparison["runs"][2];
+    EXPECT_EQ(fp8["requested"], "fp8");
+    EXPECT_EQ(fp8["effective"], "fp8");
+    EXPECT_EQ(fp8["support"], "emulated");
+    EXPECT_EQ(fp8["steps"], 60);
+    EXPECT_EQ(fp8["state"], "finished");
+    EXPECT_EQ(fp8["skipped_steps"], 0);
+    ASSERT_EQ(fp8["linear_layers"].size(), 3u);
+    EXPECT_EQ(fp8["linear_layers"][1], nlohmann::json({{"module", "hidden2"}, {"in", 128}, {"out", 128}, {"computes_in", "fp8"}}));
+    EXPECT_GT(fp8["metric"].get<double>(), comparison["runs"][0]["metric"].get<double>() - 0.06);
+    for (const auto& verdict : comparison["verdicts"]) EXPECT_NE(verdict["severity"], "error") << verdict;
 }
 
 TEST(CliSupport, ADeviceThatIsNotThere) {

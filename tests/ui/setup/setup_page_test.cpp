@@ -69,6 +69,21 @@ class SetupPageTest : public QObject {
         QVERIFY(compare(page)->isEnabled());
     }
 
+    void fp8IsOfferedOnACpuOnlyWhereEmulationIsAllowed() {
+        const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
+        fake::Trials trials;
+        SetupPage page(m_theme, options(machine, trials));
+        QVERIFY(page.startFrom("digits-bright").ok());
+        QTRY_COMPARE(page.probe().state(), MachineProbe::State::Known);
+        QVERIFY(!chip(page, "fp8")->isEnabled());
+        QVERIFY(page.editor().edit("allow_emulated", "true"));
+        QVERIFY(chip(page, "fp8")->isEnabled());
+        QCOMPARE(chip(page, "fp8")->accessibleDescription(), QStringLiteral("emulated"));
+        QVERIFY2(!answer(page, "modesRow").contains("8.9"), qPrintable(answer(page, "modesRow")));
+        QTest::mouseClick(chip(page, "fp8"), Qt::LeftButton);
+        QCOMPARE(compare(page)->text(), QStringLiteral("Compare no / fp16 / bf16 / fp8"));
+    }
+
     void trialRunsOncePerModeAndIsRemembered() {
         const fake::Machine machine(fake::Machine::answering(fake::cpuReport()));
         fake::Trials trials;
@@ -205,6 +220,7 @@ class SetupPageTest : public QObject {
         QTest::newRow("cnn") << "digits-cnn";
         QTest::newRow("gated") << "gated-overflow";
         QTest::newRow("cancer") << "cancer-overflow";
+        QTest::newRow("bright") << "digits-bright";
     }
     void fitsSmallWindowsWithoutScrolling() {
         QFETCH(QString, preset);
