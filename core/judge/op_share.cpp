@@ -54,7 +54,7 @@ std::optional<OpShare> op_share(const std::vector<OpDtypeRow>& ops, const std::o
     }
     share.kinds = static_cast<std::int64_t>(all.size());
     share.kinds_half = static_cast<std::int64_t>(half.size());
-    for (const auto& [dtype, ops] : products) share.half_products[dtype].assign(ops.begin(), ops.end());
+    for (const auto& [dtype, names] : products) share.half_products[dtype].assign(names.begin(), names.end());
     share.kept.assign(kept.begin(), kept.end());
     share.step = ops.front().step;
     return share;

@@ -3778,6 +3778,10 @@ Start a comparison on the page Set up.</source>
         <translation>%1 第 %2 步：%4 类算子中有 %3 类给出半精度结果，占乘加运算的 %5。</translation>
     </message>
     <message>
+        <source>In bf16, because fp8 takes sizes that are multiples of 16: %1.</source>
+        <translation>停留在 bf16（fp8 要求大小是 16 的倍数）：%1。</translation>
+    </message>
+    <message>
         <source>parameter</source>
         <translation>参数</translation>
     </message>

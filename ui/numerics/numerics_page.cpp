@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "record/meta_keys.h"
 #include "ui/numerics/choice_row.h"
 #include "ui/numerics/heat_map.h"
 #include "ui/numerics/heat_scale.h"
@@ -353,7 +354,11 @@ void NumericsPage::refreshOps(const RunFacts* run) {
     setItems(*m_against, items);
     const int against = m_against->currentData().toInt();
     const std::vector<OpDtypeRow>* other = against == nobody ? nullptr : &snapshot.runs[static_cast<std::size_t>(against)].ops;
-    m_opSentence->setText(run ? opSentence(run->ops, modeName(*run)) : QString());
+    std::vector<LinearLayer> layers;
+    if (run != nullptr && run->meta.contains(meta::linear_layers)) {
+        layers = linear_layers_of(run->meta.at(meta::linear_layers));
+    }
+    m_opSentence->setText(run ? opSentence(run->ops, modeName(*run), layers) : QString());
     fillPage(m_ops, run && !run->ops.empty() ? opTable(run->ops, other) : ValueTable{}, emptyOpsText(run));
 }
 

@@ -20,12 +20,14 @@ struct Texts {
 
 constexpr double fewMoved = 0.5;  // of the weights with a gradient: from here on the row stands out
 
+constexpr int fp8Column = 2;  // of the table of ops, before fp16
+
 QString text(const std::string& value) { return QString::fromStdString(value); }
 
 QString roleText(TensorRole role) { return role == TensorRole::Gradient ? Texts::tr("gradient") : Texts::tr("output"); }
 
 void addTo(OpCounts& sum, const OpDtypeRow& row) {
-    (row.dtype == "float16" ? sum.fp16 : row.dtype == "bfloat16" ? sum.bf16 : row.dtype == "float32" ? sum.fp32 : sum.other) += row.calls;
+    (row.dtype.starts_with("float8") ? sum.fp8 : row.dtype == "float16" ? sum.fp16 : row.dtype == "bfloat16" ? sum.bf16 : row.dtype == "float32" ? sum.fp32 : sum.other) += row.calls;
     sum.casts += row.casts;
     sum.castBytes += row.cast_bytes;
 }
@@ -78,6 +80,12 @@ ValueTable opTable(const std::vector<OpDtypeRow>& rows, const std::vector<OpDtyp
             counts.push_back({one.phase, one.op});
         }
     }
+    // A column that only fp8 fills is there only with it.
+    const auto hasFp8 = [](const std::vector<OpCounts>& all) { return !all.empty() && all.front().fp8 > 0; };
+    const bool showsFp8 = hasFp8(counts) || hasFp8(others);
+    if (showsFp8) {
+        table.columns.insert(table.columns.begin() + fp8Column, QStringLiteral("fp8"));
+    }
     for (const OpCounts& one : counts) {
         std::optional<OpCounts> against;
         if (other) {
@@ -91,11 +99,15 @@ ValueTable opTable(const std::vector<OpDtypeRow>& rows, const std::vector<OpDtyp
         table.rows.push_back({textCell(one.op.empty() ? Texts::tr("all ops") : text(one.op)), textCell(phaseText(one.phase)),
                               cell(&OpCounts::fp16), cell(&OpCounts::bf16), cell(&OpCounts::fp32), cell(&OpCounts::other),
                               cell(&OpCounts::casts), cell(&OpCounts::castBytes, true)});
+        if (showsFp8) {
+            auto& cells = table.rows.back();
+            cells.insert(cells.begin() + fp8Column, cell(&OpCounts::fp8));
+        }
     }
     return table;
 }
 
-QString opSentence(const std::vector<OpDtypeRow>& rows, const QString& mode) {
+QString opSentence(const std::vector<OpDtypeRow>& rows, const QString& mode, const std::vector<LinearLayer>& layers) {
     const auto share = op_share(rows, std::nullopt);
     if (!share) {
         return {};
@@ -103,12 +115,20 @@ QString opSentence(const std::vector<OpDtypeRow>& rows, const QString& mode) {
     const QString half = share->multiply_adds > 0
                              ? text(readable_percent(static_cast<double>(share->multiply_adds_half) / static_cast<double>(share->multiply_adds)))
                              : QStringLiteral("–");
+    QStringList kept;
+    for (const LinearLayer& one : layers) {
+        if (!one.is_fp8) {
+            kept << QStringLiteral("%1 (%2 → %3)").arg(text(one.module)).arg(one.in).arg(one.out);
+        }
+    }
+    const QString inBf16 =
+        kept.isEmpty() ? QString() : QLatin1Char(' ') + Texts::tr("In bf16, because fp8 takes sizes that are multiples of 16: %1.").arg(kept.join(QStringLiteral(", ")));
     return Texts::tr("%1, step %2: %3 of %4 kinds of op gave half-precision results, with %5 of the multiply-adds.")
         .arg(mode)
         .arg(rows.front().step)
         .arg(share->kinds_half)
         .arg(share->kinds)
-        .arg(half);
+        .arg(half) + inBf16;
 }
 
 ValueTable updateTable(const RunFacts& run) {

@@ -167,6 +167,16 @@ class NumericsValuesTest : public QObject {
         QCOMPARE(texts(opTable(control, &half), 2)[6], QStringLiteral("0  (−5)"));  // an op that only the other mode runs
         QVERIFY(opSentence(half, "fp16").contains("99.5"));
         QVERIFY(opTable({}, nullptr).rows.empty());
+        // fp8 has a column where there is any, and the layers that stay out of it are named.
+        const std::vector<OpDtypeRow> fp8{{0, "forward", "_scaled_mm", "float8_e4m3fn", 1, 900, 0, 0},
+                                          {0, "forward", "addmm", "bfloat16", 2, 100, 0, 0},
+                                          {0, "backward", "_scaled_mm", "float8_e5m2", 2, 900, 0, 0}};
+        QCOMPARE(opTable(fp8, nullptr).columns[2], QStringLiteral("fp8"));
+        QCOMPARE(texts(opTable(fp8, nullptr), 0), (std::vector<QString>{"all ops", "", "3", "–", "2", "–", "–", "–", "–"}));
+        QCOMPARE(texts(opTable(control, &fp8), 1)[2], QStringLiteral("0"));
+        QVERIFY2(opSentence(fp8, "fp8", {{"hidden", 64, 128, true}, {"head", 128, 10, false}}).endsWith(
+                     "In bf16, because fp8 takes sizes that are multiples of 16: head (128 → 10)."),
+                 qPrintable(opSentence(fp8, "fp8", {{"head", 128, 10, false}})));
     }
 
     void weightsThatDontMoveComeFirst() {
