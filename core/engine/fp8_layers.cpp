@@ -14,8 +14,8 @@ namespace {
 
 using at::Tensor;
 using c10::DispatchKey;
-constexpr DispatchKey layer_key = DispatchKey::TESTING_ONLY_GenericWrapper;
-constexpr auto state_kind = c10::DebugInfoKind::TEST_INFO;  // travels with the dispatch keys of a thread
+constexpr DispatchKey layer_key = DispatchKey::DeferredInit;  // of a program outside of LibTorch that is no part of this one
+constexpr auto fp8_state_kind = c10::DebugInfoKind::TEST_INFO;  // travels with the dispatch keys of a thread
 
 Tensor base_of(const Tensor& tensor) { return tensor.is_view() ? Tensor(tensor._base()) : tensor; }
 
@@ -31,7 +31,7 @@ bool fits(const Tensor& input, const Tensor& weight, const std::optional<Tensor>
            (!bias || !bias->defined() || (is_cast(*bias) && bias->dim() == 1 && bias->size(0) == weight.size(0)));
 }
 
-c10::DispatchKeySet below(c10::DispatchKeySet keys) {
+c10::DispatchKeySet keys_below(c10::DispatchKeySet keys) {
     return keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, layer_key);
 }
 
@@ -40,7 +40,7 @@ c10::DispatchKeySet below(c10::DispatchKeySet keys) {
 struct Fp8Layers::State : c10::DebugInfoBase {
     /// Null where nothing is fp8: outside of all scopes, and in an fp32 island.
     static State* of(const Tensor& input) {
-        auto* state = static_cast<State*>(c10::ThreadLocalDebugInfo::get(state_kind));
+        auto* state = static_cast<State*>(c10::ThreadLocalDebugInfo::get(fp8_state_kind));
         const bool is_known = input.is_cpu() || input.is_cuda();
         return is_known && at::autocast::is_autocast_enabled(input.device().type()) ? state : nullptr;
     }
@@ -76,7 +76,7 @@ struct Fp8Layers::State : c10::DebugInfoBase {
     static Tensor linear(c10::DispatchKeySet keys, const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
         State* state = of(input);
         return state != nullptr && state->computes(input, weight, bias) ? fp8_linear(input, weight, bias)
-                                                                         : at::_ops::linear::redispatch(below(keys), input, weight, bias);
+                                                                         : at::_ops::linear::redispatch(keys_below(keys), input, weight, bias);
     }
 
     static Tensor addmm(c10::DispatchKeySet keys, const Tensor& bias, const Tensor& input, const Tensor& right, const at::Scalar& beta,
@@ -85,7 +85,7 @@ struct Fp8Layers::State : c10::DebugInfoBase {
         const Tensor weight = state != nullptr ? state->weight_in(right) : Tensor();
         return state != nullptr && state->computes(input, weight, bias)
                    ? fp8_linear(input, weight, bias)
-                   : at::_ops::addmm::redispatch(below(keys), bias, input, right, beta, alpha);
+                   : at::_ops::addmm::redispatch(keys_below(keys), bias, input, right, beta, alpha);
     }
 
     // matmul and mm.
@@ -94,7 +94,7 @@ struct Fp8Layers::State : c10::DebugInfoBase {
         State* state = of(input);
         const Tensor weight = state != nullptr ? state->weight_in(right) : Tensor();
         return state != nullptr && state->computes(input, weight, std::nullopt) ? fp8_linear(input, weight, std::nullopt)
-                                                                                 : Op::redispatch(below(keys), input, right);
+                                                                                 : Op::redispatch(keys_below(keys), input, right);
     }
 
     static void register_kernels() {
@@ -136,7 +136,7 @@ std::vector<Fp8Layer> Fp8Layers::seen() const {
 void Fp8Layers::end_first_step() { m_state->is_first_step = false; }
 
 struct Fp8Scope::Guards {
-    explicit Guards(const std::shared_ptr<c10::DebugInfoBase>& state) : info(state_kind, state), key(layer_key) {}
+    explicit Guards(const std::shared_ptr<c10::DebugInfoBase>& state) : info(fp8_state_kind, state), key(layer_key) {}
     c10::DebugInfoGuard info;
     c10::impl::IncludeDispatchKeyGuard key;
 };

@@ -7,6 +7,7 @@
 #include "plan/resume_check.h"
 #include "plan/resume_rule.h"
 #include "engine/step_row.h"
+#include "record/linear_layers.h"
 #include "record/meta_keys.h"
 #include "record/resume_record.h"
 #include "run/take_up.h"

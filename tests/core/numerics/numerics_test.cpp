@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/autocast_scope.h"
+#include "engine/fp8_linear.h"
 #include "numerics/dtype_names.h"
 #include "numerics/op_counter.h"
 #include "numerics/output_meter.h"
@@ -47,6 +48,33 @@ TEST(OpCounter, CountsMultiplyAddsOfALinearLayer) {
     EXPECT_EQ(backward->multiply_adds, 7 * 3 * 5);
     EXPECT_EQ(counter.totals().multiply_adds, 2 * 7 * 3 * 5);
     EXPECT_EQ(counter.totals().multiply_adds_half, 0);
+    EXPECT_EQ(counter.callback_error(), "");
+}
+
+// Its result is bfloat16, so the table tells the format of the operands.
+TEST(OpCounter, AProductInFp8IsToldByItsOperandsAndItsCastsAreOneOpEach) {
+    const auto weight = torch::randn({32, 16}).requires_grad_(), input = torch::randn({48, 16}).requires_grad_();
+    OpCounter counter;
+    const auto loss = fp8_linear(input, weight, std::nullopt).to(torch::kFloat).sum();
+    counter.set_phase(OpPhase::Backward);
+    loss.backward();
+    const std::int64_t once = 48 * 16 * 32;
+    const auto rows = counter.rows(0);
+    const OpDtypeRow *forward = find(rows, "forward", "_scaled_mm", "float8_e4m3fn"), *backward = find(rows, "backward", "_scaled_mm", "float8_e5m2");
+    ASSERT_TRUE(forward != nullptr && backward != nullptr);
+    EXPECT_EQ(forward->multiply_adds, once);
+    EXPECT_EQ(forward->calls, 1);
+    EXPECT_EQ(backward->multiply_adds, 2 * once);
+    EXPECT_EQ(backward->calls, 2);
+    EXPECT_EQ(counter.totals().multiply_adds, 3 * once);
+    EXPECT_EQ(counter.totals().multiply_adds_half, 3 * once);
+    const OpDtypeRow *casts = find(rows, "forward", "to_fp8", "float8_e4m3fn"), *of_gradient = find(rows, "backward", "to_fp8", "float8_e5m2");
+    ASSERT_TRUE(casts != nullptr && of_gradient != nullptr);
+    EXPECT_EQ(casts->casts, 2);
+    EXPECT_EQ(casts->cast_bytes, 48 * 16 + 32 * 16);
+    EXPECT_EQ(of_gradient->casts, 1);
+    EXPECT_EQ(of_gradient->cast_bytes, 48 * 32);
+    for (const OpDtypeRow& row : rows) EXPECT_FALSE(row.op == "frexp" || row.op == "amax") << row.op;
     EXPECT_EQ(counter.callback_error(), "");
 }
 
