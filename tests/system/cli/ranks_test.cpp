@@ -124,6 +124,20 @@ TEST(CliRanks, skips_are_the_same_on_both_ranks_at_every_step) {
     EXPECT_EQ(ours, other);
     EXPECT_GE(run["skipped_steps"].get<int>(), 15);
     EXPECT_LE(run["skipped_steps"].get<int>(), 70);
+    const std::string folder = run["run_dir"];
+    const Json ranks = home.run({"runs", "show", folder, "--json"}).json()["ranks"];
+    EXPECT_EQ(ranks["count"], 2);
+    EXPECT_EQ(ranks["compared_steps"], 80);
+    EXPECT_EQ(ranks["skipped"], run["skipped_steps"]);
+    EXPECT_TRUE(ranks["first_other_decision"].is_null()) << ranks.dump(1);
+    EXPECT_EQ(ranks["others"][0]["samples"], 80 * 32);  // an epoch's last round is filled up
+    EXPECT_THAT(home.run({"runs", "show", folder}).out, HasSubstr("2 ranks: the same decision on all ranks at each of 80 steps"));
+    const Json exported = Json::parse(home.run({"export", folder, "--rank", "1", "--format", "json"}).out);
+    ASSERT_EQ(exported.size(), 80U);
+    EXPECT_EQ(exported[3]["samples"], 32);
+    const auto refused = home.run({"export", folder, "--rank", "2"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("has no record of rank 2"));
 }
 
 TEST(CliRanks, a_comparison_runs_each_mode_on_all_ranks_one_by_one) {
