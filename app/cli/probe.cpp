@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,10 +13,26 @@
 namespace mantissa::cli {
 namespace {
 
+std::string spelled(const DeviceFigure& figure) {
+    std::string name = figure.name, value = figure.text;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    if (figure.value && figure.unit == "bytes") {
+        value = readable_bytes(static_cast<std::uint64_t>(*figure.value));
+    } else if (figure.value) {
+        value = readable_number(*figure.value, 4) + " " + figure.unit;
+    }
+    return name + " " + (value.empty() ? "n/a" : value);
+}
+
 void print_device(const DeviceReport& device) {
     print(device.id + ": " + device.name + ", " +
           readable_bytes(static_cast<std::uint64_t>(device.memory_bytes)) +
           (device.capability.empty() ? "" : ", " + device.capability));
+    if (!device.figures.empty()) {
+        std::string figures = " ";
+        for (const DeviceFigure& figure : device.figures) figures += (figures.size() > 1 ? ", " : " ") + spelled(figure);
+        print(figures);
+    }
     Table table;
     for (const char* title : {"  mode", "support", "forward + backward", "why"}) table.add_column(title);
     for (const ModeSupport& mode : device.modes) {

@@ -42,6 +42,7 @@ Result<SourcedPlan> plan_for(Precision mode, const std::string& device, const fs
         {"training.scheduler.name", "step"},
         {"training.scheduler.step_size", "1"},
         {"training.scheduler.gamma", "0.95"},
+        {"tf32", "off"},
         {"loss_scale.initial", "16777216"},  // 2^24: the first gradients overflow
         {"checkpoint.every", std::to_string(steps / 2)},
         {"checkpoint.keep", "2"},
@@ -120,8 +121,21 @@ Result<ModeResult> test_mode(Precision mode, const std::string& device, const fs
     }
     SelfTestRun& recorded = run->run;
     if (!recorded.steps.empty()) result.first_loss = recorded.steps.front().loss;
+    if (device.starts_with("cuda")) {
+        const auto on_cpu = plan_for(mode, "cpu");
+        if (!on_cpu) return on_cpu.error();
+        const auto beside = train(*on_cpu, workplace);
+        if (!beside && beside.error().code == ErrorCode::Interrupted) return beside.error();
+        if (!beside) {
+            result.problems.push_back("on the CPU: " + describe(beside.error()));
+        } else {
+            const auto apart = differences_from_cpu(mode, beside->run.steps, recorded.steps);
+            result.problems.insert(result.problems.end(), apart.begin(), apart.end());
+        }
+    }
     recorded.control_loss = control == nullptr ? result.first_loss : control->first_loss;
-    result.problems = broken_promises(recorded);
+    const auto broken = broken_promises(recorded);
+    result.problems.insert(result.problems.end(), broken.begin(), broken.end());
     const auto differences = go_on(*run, mode, device, workplace);
     if (!differences && differences.error().code == ErrorCode::Interrupted) return differences.error();
     if (!differences) result.problems.push_back(describe(differences.error()));
@@ -176,7 +190,8 @@ void add_test(CLI::App& program, int& result) {
     verb->footer(
         "Each mode trains in a process of its own, 30 steps of digits-mlp. It must really compute in the\n"
         "mode (counted by op), skip an overflowed step and back the loss scale off, hold the schedule\n"
-        "meanwhile, begin with the loss of mode no, learn, and go on from a checkpoint to the same bits. Exit code 0: all well; 1: something is not.");
+        "meanwhile, begin with the loss of mode no, learn, and go on from a checkpoint to the same bits. On a GPU (--device cuda) its losses and skips are held\n"
+        "against the CPU's as well. Exit code 0: all well; 1: something is not.");
     verb->callback([options, &result] { result = self_test(options->device, options->json); });
 }
 

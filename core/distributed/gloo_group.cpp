@@ -121,6 +121,8 @@ class GlooGroup : public ProcessGroup {
         });
     }
 
+    [[nodiscard]] Result<void> add(const AddBackend& add) { return add(*m_group, *m_group->getStore(), m_place); }
+
   private:
     // Gloo wants contiguous tensors without a graph.
     template <typename Call>
@@ -208,6 +210,12 @@ Result<std::shared_ptr<ProcessGroup>> join_launch(std::chrono::seconds timeout) 
     if (!*launch || (*launch)->place.size == 1) return std::shared_ptr<ProcessGroup>();
     (*launch)->place.timeout_ms = std::chrono::milliseconds(timeout).count();
     return join_group((*launch)->place);
+}
+
+Result<void> add_backend(ProcessGroup& group, const AddBackend& add) {
+    auto* const ours = dynamic_cast<GlooGroup*>(&group);
+    if (ours == nullptr) return Error{ErrorCode::Internal, "this group isn't one of c10d's: it takes no second backend", ""};
+    return ours->add(add);
 }
 
 }  // namespace mantissa

@@ -84,6 +84,7 @@ class Accelerator : public ProcessCalls {  // processes, gather, trigger, set_se
     [[nodiscard]] bool optimizer_step_was_skipped() const { return m_core->any_skipped(); }
     /// Facts of the last attempt (complete after the last prepared optimizer stepped, or threw NonFinite).
     [[nodiscard]] const StepFacts& last_step() const { return m_core->facts; }
+    [[nodiscard]] std::vector<SettledStep> settle(bool all = true) { return m_core->settle(all); }  // of HostLooks::Later
     /// Where training stands between two calls.
     [[nodiscard]] const WindowProgress& window() const { return m_core->window; }
 

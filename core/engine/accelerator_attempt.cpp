@@ -21,6 +21,12 @@ void multiply(const std::vector<torch::Tensor>& gradients, double factor) {
     }
 }
 
+void add_loss(StepFacts& facts, double loss, std::size_t of_all) {
+    facts.losses.push_back(loss);
+    facts.nonfinite_loss = facts.nonfinite_loss || !std::isfinite(loss);
+    facts.loss += loss / static_cast<double>(of_all);
+}
+
 }  // namespace
 
 void AcceleratorCore::open_facts() {
@@ -30,10 +36,8 @@ void AcceleratorCore::open_facts() {
     m_facts_open = true;
     facts = StepFacts{};
     facts.step = window.attempts;
-    for (const auto& loss : window.losses) {
-        facts.losses.push_back(loss.item<double>());
-        facts.nonfinite_loss = facts.nonfinite_loss || !std::isfinite(facts.losses.back());
-        facts.loss += facts.losses.back() / static_cast<double>(window.losses.size());
+    if (!reads_once()) {
+        for (const auto& loss : window.losses) add_loss(facts, loss.item<double>(), window.losses.size());
     }
     if (!prepared.optimizers().empty()) {
         facts.learning_rate = prepared.optimizers().front()->core->groups().at(0).learning_rate;
@@ -52,6 +56,10 @@ double AcceleratorCore::short_window_weight() const {
 void AcceleratorCore::end_window(PreparedOptimizerState& optimizer, bool is_step) {
     if (optimizer.stage != Stage::Ready) {
         return;
+    }
+    if (deferred) {
+        throw EngineError({ErrorCode::BadPlan, "gradients can't be clipped or unscaled while what a step found stays on the device",
+                           "leave AcceleratorOptions::host_looks as it is"});
     }
     for (const auto& group : optimizer.core->groups()) {
         for (const auto& parameter : group.parameters) {
@@ -73,7 +81,10 @@ void AcceleratorCore::end_window(PreparedOptimizerState& optimizer, bool is_step
         shared.assign(first_shared, gradients.end());
         gradients.erase(first_shared, gradients.end());
     }
-    if (scaler && !gradients.empty()) {
+    torch::Tensor found_inf;
+    if (scaler && reads_once() && !(is_step && is_upstream() && optimizer.core->is_fused())) {
+        if (!gradients.empty()) found_inf = scaler->unscale_unread(gradients);
+    } else if (scaler && !gradients.empty()) {
         // Upstream's fused kernels unscale inside their step, and divide where the scaler multiplies.
         const bool divides = is_step && is_upstream() && optimizer.core->is_fused();
         optimizer.found_inf = divides ? scaler->unscale_by_division(gradients) : scaler->unscale(gradients);
@@ -81,7 +92,11 @@ void AcceleratorCore::end_window(PreparedOptimizerState& optimizer, bool is_step
     if (const double weight = short_window_weight(); weight != 1.0) {
         multiply(gradients, weight);
     }
-    optimizer.sum_of_squares = sum_of_squares(gradients);
+    if (reads_once()) {
+        read_findings(optimizer, gradients, found_inf);
+    } else {
+        optimizer.sum_of_squares = sum_of_squares(gradients);
+    }
     const bool is_finite = std::isfinite(optimizer.sum_of_squares);
     if (!is_finite) {
         facts.nonfinite_grads += count_nonfinite(gradients);
@@ -92,6 +107,15 @@ void AcceleratorCore::end_window(PreparedOptimizerState& optimizer, bool is_step
     }
     if (options.processes) agree_with_others(optimizer);
     optimizer.stage = Stage::Unscaled;
+}
+
+void AcceleratorCore::read_findings(PreparedOptimizerState& optimizer, const std::vector<torch::Tensor>& gradients,
+                                    const torch::Tensor& found_inf) {
+    const std::vector<torch::Tensor> unread = facts.losses.empty() ? window.losses : std::vector<torch::Tensor>{};
+    const Findings found = unpacked_findings(packed_findings(unread, gradients, found_inf).cpu(), unread.size());
+    for (const double loss : found.losses) add_loss(facts, loss, found.losses.size());
+    optimizer.found_inf = optimizer.found_inf || found.overflow;
+    optimizer.sum_of_squares = found.sum_of_squares();
 }
 
 void AcceleratorCore::end_window_of_all(const char* what) {
@@ -164,6 +188,7 @@ void AcceleratorCore::step(PreparedOptimizerState& optimizer) {
     if (fp8) {
         fp8->end_first_step();
     }
+    if (deferred) return step_later(optimizer);
     end_window(optimizer, true);
     const bool is_refused = options.on_nonfinite != OnNonfinite::Mark && is_bad(optimizer);
     optimizer.skipped = optimizer.found_inf || is_refused;
@@ -184,7 +209,7 @@ void AcceleratorCore::step(PreparedOptimizerState& optimizer) {
         finish_attempt();
     }
     if (stops) {
-        stop_for(bad_parameter);
+        throw refusal_of(facts, bad_parameter);
     }
 }
 
@@ -304,21 +329,21 @@ void AcceleratorCore::follow_scale(double before, double after) {
     }
 }
 
-void AcceleratorCore::stop_for(const std::string& bad_parameter) const {
-    const std::string at = " at step " + std::to_string(facts.step);
-    if (facts.nonfinite_loss) {
-        throw NonFinite(NonFinite::Where::Loss, facts.step, "loss",
-                        {ErrorCode::NonFinite, "the loss " + (std::isfinite(facts.loss) ? std::string("of another process is not finite") : "is " + readable_number(facts.loss)) + at + "; no weight was moved",
+NonFinite AcceleratorCore::refusal_of(const StepFacts& bad, const std::string& bad_parameter) const {
+    const std::string at = " at step " + std::to_string(bad.step);
+    if (bad.nonfinite_loss) {
+        return NonFinite(NonFinite::Where::Loss, bad.step, "loss",
+                        {ErrorCode::NonFinite, "the loss " + (std::isfinite(bad.loss) ? std::string("of another process is not finite") : "is " + readable_number(bad.loss)) + at + "; no weight was moved",
                          "look at the batch, the learning rate and, in fp16, the range of the activations"});
     }
-    if (facts.found_inf) {
-        throw NonFinite(NonFinite::Where::LossScale, facts.step, "loss scale",
+    if (bad.found_inf) {
+        return NonFinite(NonFinite::Where::LossScale, bad.step, "loss scale",
                         {ErrorCode::NonFinite,
                          "gradients still overflow" + at + " with the loss scale at its floor, " +
                              readable_scale(scaler->schedule().scale()) + "; no weight was moved",
                          "this model doesn't live in the range of fp16: try bf16"});
     }
-    throw NonFinite(NonFinite::Where::Gradient, facts.step, bad_parameter,
+    return NonFinite(NonFinite::Where::Gradient, bad.step, bad_parameter,
                     {ErrorCode::NonFinite,
                      "the gradient of " + (bad_parameter.empty() ? "a parameter of another process" : bad_parameter) + " is not finite" + at + "; no weight was moved",
                      "look at the batch, the learning rate and the model's formulas"});

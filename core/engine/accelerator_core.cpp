@@ -82,6 +82,8 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
     const ChosenPrecision chosen = choose_precision(options.mixed_precision);
     device = resolve_device(choose_device_name(options.device));
     refuse_without_fp8(chosen, device, options.allow_emulated);
+    // What a kernel or NCCL makes on the current device belongs on this one.
+    if (device.is_cuda()) c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
     accumulation_steps = choose_accumulation_steps(options.gradient_accumulation_steps);
     if (chosen.precision == Precision::Fp16 && options.loss_scale_enabled) {
         scaler.emplace(options.loss_scale, device);
@@ -101,6 +103,10 @@ AcceleratorCore::AcceleratorCore(const AcceleratorOptions& given) : options(reso
     if (chosen.precision == Precision::Fp8) fp8 = std::make_unique<Fp8Layers>();
     precision = chosen.precision;
     precision_source = chosen.source;
+    if (options.host_looks == HostLooks::Later) {
+        refuse_to_look_later();
+        deferred.emplace(options.on_nonfinite == OnNonfinite::Stop);
+    }
     if (!options.log_with.empty()) trackers = std::make_shared<TrackerSet>(options);
     if (precision != Precision::No && device.is_cpu() && options.compat == Compat::None) refuse_probability_losses_on_cpu();
 }

@@ -9,6 +9,7 @@
 
 #include "engine/accelerator_options.h"
 #include "engine/autocast_scope.h"
+#include "engine/deferred_findings.h"
 #include "engine/engine_error.h"
 #include "engine/loss_scaler.h"
 #include "engine/prepared_loader.h"
@@ -62,6 +63,8 @@ class AcceleratorCore {
     [[nodiscard]] std::vector<Fp8Layer> fp8_layers() const;
     [[nodiscard]] bool any_skipped() const;
     void clear();
+    /// Of HostLooks::Later: attempts whose figures have come since the last call, in their order; `all` waits for those on the way.
+    [[nodiscard]] std::vector<SettledStep> settle(bool all);
 
     // --- checkpoints
     [[nodiscard]] StateBundle progress() const;
@@ -87,6 +90,7 @@ class AcceleratorCore {
     std::shared_ptr<TrackerSet> trackers;  // empty: none were asked for
     WindowProgress window;
     StepFacts facts;
+    std::optional<DeferredFindings> deferred;  // empty: the host looks at every step
     bool sync_gradients = true;
     bool loaded_at_end_of_data = false;  // a loaded state was saved with the last batch in hand, and no batch has come since
     std::shared_ptr<ActiveLoaders> active_loaders = std::make_shared<ActiveLoaders>();
@@ -114,7 +118,12 @@ class AcceleratorCore {
     [[nodiscard]] bool is_bad(const PreparedOptimizerState& optimizer) const;
     /// What one process found in its gradients and loss holds for all (rule 11).
     void agree_with_others(PreparedOptimizerState& optimizer);
-    [[noreturn]] void stop_for(const std::string& bad_parameter) const;
+    [[nodiscard]] NonFinite refusal_of(const StepFacts& bad, const std::string& bad_parameter) const;
+    void refuse_to_look_later() const;
+    void step_later(PreparedOptimizerState& optimizer);
+    [[nodiscard]] bool reads_once() const { return !device.is_cpu() || options.host_looks == HostLooks::OncePerStep; }
+    /// Losses, overflow and norms in one read of the device.
+    void read_findings(PreparedOptimizerState& optimizer, const std::vector<torch::Tensor>& gradients, const torch::Tensor& found_inf);
     [[nodiscard]] std::string first_nonfinite_parameter(const PreparedOptimizerState& optimizer) const;
     [[nodiscard]] bool is_upstream() const { return options.compat == Compat::Accelerate; }
 

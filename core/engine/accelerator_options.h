@@ -24,6 +24,11 @@ struct ProjectOptions {
 /// A name (mantissa, tensorboard, json_lines, all), or an object of ours or of a class of one's own.
 using TrackerChoice = std::variant<std::string, std::shared_ptr<Tracker>>;
 
+/// When the host learns what a step found on its device. AsNeeded: on a CPU at each figure, on a GPU once a step. OncePerStep: one read of
+/// the device on a CPU too. Later: some steps on, without a wait; a bad step and those after it are held back on the device until then. For
+/// modes without a loss scale, one fused optimizer, one process, no clipping, on_nonfinite stop or mark.
+enum class HostLooks { AsNeeded, OncePerStep, Later };
+
 struct AcceleratorOptions {
     std::optional<Precision> mixed_precision = {};  // unset: ACCELERATE_MIXED_PRECISION, else no
     bool allow_emulated = false;                    // fp8 where the device has no fp8 units: slow, for its numbers only
@@ -47,6 +52,7 @@ struct AcceleratorOptions {
     ProjectOptions project = {};
     std::vector<TrackerChoice> log_with = {};    // started by init_trackers()
     std::filesystem::path logging_dir = {};      // of trackers that write files; empty: project.directory
+    HostLooks host_looks = HostLooks::AsNeeded;
     Compat compat = Compat::None;  // Accelerate: mark, keep, upstream, no floor, no check after the division
 };
 

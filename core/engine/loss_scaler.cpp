@@ -60,17 +60,21 @@ void LossScaler::renew_tensors() {
 }
 
 bool LossScaler::unscale(const std::vector<torch::Tensor>& gradients) {
+    return check_and_multiply(gradients, m_inverse_scale).item<float>() != 0;
+}
+
+torch::Tensor LossScaler::unscale_unread(const std::vector<torch::Tensor>& gradients) {
     return check_and_multiply(gradients, m_inverse_scale);
 }
 
 bool LossScaler::unscale_by_division(const std::vector<torch::Tensor>& gradients) {
-    const bool found = check_and_multiply(gradients, torch::ones_like(m_inverse_scale));
+    const bool found = check_and_multiply(gradients, torch::ones_like(m_inverse_scale)).item<float>() != 0;
     const torch::NoGradGuard no_grad;
     at::_foreach_div_(gradients, m_schedule.scale());
     return found;
 }
 
-bool LossScaler::check_and_multiply(const std::vector<torch::Tensor>& gradients, const torch::Tensor& factor) {
+const torch::Tensor& LossScaler::check_and_multiply(const std::vector<torch::Tensor>& gradients, const torch::Tensor& factor) {
     const torch::NoGradGuard no_grad;
     if (!m_has_scaled) {
         throw EngineError({ErrorCode::BadPlan, "this LossScaler was to unscale gradients, but has scaled no loss",
@@ -84,7 +88,7 @@ bool LossScaler::check_and_multiply(const std::vector<torch::Tensor>& gradients,
     }
     m_found_inf.zero_();
     at::_amp_foreach_non_finite_check_and_unscale_(gradients, m_found_inf, factor);
-    return m_found_inf.item<float>() != 0;
+    return m_found_inf;
 }
 
 void LossScaler::record(GradientFinding finding) {

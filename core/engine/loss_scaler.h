@@ -19,6 +19,8 @@ class LossScaler {
     [[nodiscard]] torch::Tensor root_of(const torch::Tensor& loss);
     /// Multiplies the gradients by 1/scale in place. True if a scaled gradient was not finite (one read of the device).
     [[nodiscard]] bool unscale(const std::vector<torch::Tensor>& gradients);
+    /// The same without a read: a number on the device, not 0 if a scaled gradient was not finite.
+    [[nodiscard]] torch::Tensor unscale_unread(const std::vector<torch::Tensor>& gradients);
     /// The same with gradient / scale: other bits where the scale is no power of two.
     [[nodiscard]] bool unscale_by_division(const std::vector<torch::Tensor>& gradients);
 
@@ -29,7 +31,7 @@ class LossScaler {
 
   private:
     void renew_tensors();
-    [[nodiscard]] bool check_and_multiply(const std::vector<torch::Tensor>& gradients, const torch::Tensor& factor);
+    [[nodiscard]] const torch::Tensor& check_and_multiply(const std::vector<torch::Tensor>& gradients, const torch::Tensor& factor);
 
     LossScaleSchedule m_schedule;
     torch::Tensor m_scale, m_inverse_scale, m_found_inf;

@@ -21,7 +21,7 @@ T take(Result<T> result) {
     if (!result) throw EngineError(result.error());
     return std::move(result).value();
 }
-void require(const Result<void>& result) {
+void throw_unless_done(const Result<void>& result) {
     if (!result) throw EngineError(result.error());
 }
 
@@ -181,7 +181,7 @@ std::vector<fs::path> save_weights(const NamedTensors& tensors, const fs::path& 
     if (options.max_shard_size == 0) {
         throw EngineError({ErrorCode::BadPlan, "max_shard_size is 0", "give the largest size of a file in bytes"});
     }
-    require(make_folders(folder));
+    throw_unless_done(make_folders(folder));
     const auto shards = split_up(tensors, options.max_shard_size);
     std::vector<fs::path> files;
     std::set<std::string> written;
@@ -192,11 +192,11 @@ std::vector<fs::path> save_weights(const NamedTensors& tensors, const fs::path& 
         written.insert(name);
     }
     if (shards.size() > 1) {
-        require(write_file_atomically(folder / index_name, index_text(shards)));
+        throw_unless_done(write_file_atomically(folder / index_name, index_text(shards)));
         files.push_back(folder / index_name);
         written.insert(index_name);
     }
-    require(sync_folder(folder));
+    throw_unless_done(sync_folder(folder));
     std::error_code failed;
     std::vector<fs::path> old;
     for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {

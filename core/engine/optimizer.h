@@ -34,6 +34,11 @@ class OptimizerCore : public Stateful {
     [[nodiscard]] virtual bool is_fused() const = 0;
     [[nodiscard]] virtual std::int64_t state_bytes() const = 0;
 
+    /// Of a fused rule: a number on its device; where it is 1, update() leaves all as it is. Undefined: none.
+    torch::Tensor mask;
+    /// Counts of updates that the host keeps, taken anew from the device after masked ones.
+    virtual void recount() {}
+
     [[nodiscard]] std::vector<ParameterGroup>& groups() { return m_groups; }
     [[nodiscard]] const std::vector<ParameterGroup>& groups() const { return m_groups; }
     void add_group(ParameterGroup group);

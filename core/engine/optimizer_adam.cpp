@@ -51,6 +51,14 @@ class AdamCore : public OptimizerCore {
         }
     }
 
+    void recount() override {
+        for (auto& group : m_moments) {
+            for (Moments& moments : group) {
+                if (moments.step.defined()) moments.count = moments.step_count = moments.step.item<double>();
+            }
+        }
+    }
+
   protected:
     [[nodiscard]] std::vector<FactPlace> options(std::size_t group) override {
         AdamOptions& own = m_options[group];
@@ -138,11 +146,13 @@ class AdamCore : public OptimizerCore {
             call(parameters, gradients, averages, squares, largest, steps, group.learning_rate, group.momentum,
                  options.beta2, group.weight_decay, options.eps, options.amsgrad, options.maximize);
         };
+        const std::optional<torch::Tensor> found = mask.defined() ? std::optional(mask) : std::nullopt;
         if (m_is_decoupled) {
-            kernel([](auto&&... all) { at::_fused_adamw_(all..., std::nullopt, std::nullopt); });
+            kernel([&found](auto&&... all) { at::_fused_adamw_(all..., std::nullopt, found); });
         } else {
-            kernel([](auto&&... all) { at::_fused_adam_(all..., std::nullopt, std::nullopt); });
+            kernel([&found](auto&&... all) { at::_fused_adam_(all..., std::nullopt, found); });
         }
+        if (mask.defined()) at::_foreach_sub_(steps, std::vector<torch::Tensor>(steps.size(), mask));  // a masked update is none
     }
 
     std::vector<AdamOptions> m_options;  // of each group

@@ -74,7 +74,7 @@ class SgdCore : public OptimizerCore {
     }
 
     // The kernel knows one "first step" for its whole list, so parameters with and without a buffer go in two calls.
-    static void update_fused(const SgdOptions& options, ParameterGroup& group, std::vector<torch::Tensor>& buffers) {
+    void update_fused(const SgdOptions& options, ParameterGroup& group, std::vector<torch::Tensor>& buffers) const {
         std::vector<torch::Tensor> parameters[2], gradients[2], momenta[2];
         for (std::size_t i = 0; i < group.parameters.size(); ++i) {
             const torch::Tensor& parameter = group.parameters[i];
@@ -95,7 +95,8 @@ class SgdCore : public OptimizerCore {
             if (!parameters[first].empty()) {
                 at::_fused_sgd_(parameters[first], gradients[first], momenta[first], group.weight_decay,
                                 group.momentum, group.learning_rate, options.dampening, options.nesterov,
-                                options.maximize, first == 1);
+                                options.maximize, first == 1, std::nullopt,
+                                mask.defined() ? std::optional(mask) : std::nullopt);
             }
         }
     }

@@ -5,6 +5,7 @@
 #include "engine/engine_error.h"
 #include "engine/misuse.h"
 #include "engine/process_group.h"
+#include "engine/readback.h"
 
 namespace mantissa {
 namespace {
@@ -75,9 +76,8 @@ std::optional<Batch> LoaderCore::fetch() {
     if (m_source->draws_random_numbers()) m_generator_before_ahead = default_generator().get_state();
     auto batch = m_source->next();
     if (batch && m_placement.moves && !m_placement.device.is_cpu()) {
-        const bool non_blocking = m_source->is_non_blocking();
         for (auto* tensor : {&batch->features, &batch->labels}) {
-            if (tensor->defined()) *tensor = tensor->to(m_placement.device, non_blocking);
+            if (tensor->defined()) *tensor = sent_to(*tensor, m_placement.device);
         }
     }
     return batch;

@@ -21,4 +21,10 @@ const torch::Tensor& Readback::values() const {
     return m_values;
 }
 
+torch::Tensor sent_to(const torch::Tensor& tensor, const torch::Device& device) {
+    if (!device.is_cuda() || !tensor.is_cpu()) return tensor.to(device);
+    // The allocator of pinned memory keeps it from its next user until the copy is through.
+    return (tensor.is_pinned() ? tensor : tensor.pin_memory()).to(device, /*non_blocking=*/true);
+}
+
 }  // namespace mantissa

@@ -25,4 +25,7 @@ class Readback {
     std::shared_ptr<c10::Event> m_copied;  // null on a CPU
 };
 
+/// A batch on its way to a GPU: through pinned memory and without a wait; whatever is queued after it finds it there.
+[[nodiscard]] torch::Tensor sent_to(const torch::Tensor& tensor, const torch::Device& device);
+
 }  // namespace mantissa

@@ -9,6 +9,7 @@ namespace mantissa {
 /// when a step threw NonFinite.
 struct StepFacts {
     std::int64_t step = -1;     // number of the attempt, from 0
+    bool is_pending = false;    // what it found still lies on the device: only step and learning rate are known (AcceleratorCore::settle)
     std::vector<double> losses;  // of the micro-batches: unscaled, before division and before the loss factor
     double loss = 0;             // their mean
     bool nonfinite_loss = false;

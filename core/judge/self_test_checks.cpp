@@ -109,4 +109,23 @@ std::vector<std::string> differences_after_resume(const std::vector<StepRow>& un
     return found;
 }
 
+std::vector<std::string> differences_from_cpu(Precision mode, const std::vector<StepRow>& cpu, const std::vector<StepRow>& gpu) {
+    constexpr std::size_t compared = 10;
+    constexpr double rounding_of_fp32 = 1e-4, rounding_of_fp16 = 2e-2, rounding_of_bf16 = 6e-2, rounding_of_fp8 = 0.15;
+    const double limit = mode == Precision::No     ? rounding_of_fp32
+                         : mode == Precision::Fp16 ? rounding_of_fp16
+                         : mode == Precision::Bf16 ? rounding_of_bf16
+                                                   : rounding_of_fp8;
+    if (cpu.size() != gpu.size())
+        return {"the CPU recorded " + std::to_string(cpu.size()) + " steps, the GPU " + std::to_string(gpu.size())};
+    for (std::size_t i = 0; i < cpu.size(); ++i) {
+        const std::string at = "step " + std::to_string(cpu[i].step);
+        if (cpu[i].skipped != gpu[i].skipped) return {at + (gpu[i].skipped ? " was skipped on the GPU alone" : " was skipped on the CPU alone")};
+        const bool is_near = std::abs(cpu[i].loss - gpu[i].loss) <= limit;  // a NaN isn't
+        if (i < compared && !is_near)
+            return {at + " has the loss " + readable_number(gpu[i].loss) + " on the GPU, " + readable_number(cpu[i].loss) + " on the CPU"};
+    }
+    return {};
+}
+
 }  // namespace mantissa

@@ -26,4 +26,8 @@ struct SelfTestRun {
 /// rate, skips: to the bit); empty: nothing.
 [[nodiscard]] std::vector<std::string> differences_after_resume(const std::vector<StepRow>& uncut, const std::vector<StepRow>& resumed);
 
+/// What a training on a GPU shows otherwise than the same on the CPU: losses of the first ten steps farther apart than the mode's rounding
+/// explains, or another step skipped; empty: nothing.
+[[nodiscard]] std::vector<std::string> differences_from_cpu(Precision mode, const std::vector<StepRow>& cpu, const std::vector<StepRow>& gpu);
+
 }  // namespace mantissa

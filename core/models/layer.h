@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "models/module_scope.h"
-#include "torch_pch.h"
 
 namespace mantissa {
 

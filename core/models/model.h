@@ -7,7 +7,6 @@
 
 #include "base/result.h"
 #include "models/layer.h"
-#include "torch_pch.h"
 
 namespace mantissa {
 

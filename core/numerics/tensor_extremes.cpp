@@ -28,7 +28,7 @@ bool is_plain_fp32(const torch::Tensor& tensor) {
 TensorExtremes::TensorExtremes(const std::vector<torch::Tensor>& tensors, double factor) {
     const auto is_elsewhere = [](const torch::Tensor& tensor) { return tensor.defined() && !tensor.device().is_cpu(); };
     if (std::any_of(tensors.begin(), tensors.end(), is_elsewhere)) {
-        m_packed = packed_extremes(tensors, factor);
+        m_packed = Readback(packed_extremes(tensors, factor));
         return;
     }
     m_largest.resize(tensors.size());
@@ -49,8 +49,9 @@ TensorExtremes::TensorExtremes(const std::vector<torch::Tensor>& tensors, double
 }
 
 void TensorExtremes::read() {
-    if (!m_packed.defined()) return;
-    const torch::Tensor packed = std::exchange(m_packed, {}).cpu();
+    if (m_packed.is_empty()) return;
+    const Readback read = std::exchange(m_packed, {});
+    const torch::Tensor& packed = read.values();
     const double* const values = packed.const_data_ptr<double>();
     for (std::int64_t i = 0; i < packed.size(1); ++i) {
         m_largest.push_back(bounded(values[i]));

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "torch_pch.h"
+#include "engine/readback.h"
 
 namespace mantissa {
 
@@ -16,7 +16,7 @@ class TensorExtremes {
     explicit TensorExtremes(const std::vector<torch::Tensor>& tensors, double factor = 1);
 
     /// Whether reading waits for a device.
-    [[nodiscard]] bool is_on_device() const { return m_packed.defined(); }
+    [[nodiscard]] bool is_on_device() const { return !m_packed.is_empty(); }
     /// Of each tensor; read from the device at the first call.
     [[nodiscard]] std::vector<float>& largest();
     [[nodiscard]] std::vector<std::uint32_t>& nonfinite();  // saturating
@@ -26,7 +26,7 @@ class TensorExtremes {
 
     std::vector<float> m_largest;
     std::vector<std::uint32_t> m_nonfinite;
-    torch::Tensor m_packed;  // [2, tensors] of float64 on a device
+    Readback m_packed;  // [2, tensors] of float64, on its way from a device
 };
 
 /// The device-neutral form on any device; public for the test that both agree.

@@ -185,6 +185,7 @@ void add_numbers(std::vector<PlanField>& fields) {
     fields.push_back(CHOICE(on_nonfinite, "what a non-finite loss or gradient does"));
     fields.push_back(SWITCH(allow_emulated, "train in a mode that the device only emulates"));
     fields.push_back(CHOICE(cpu_half, "kernels of half precision on a CPU"));
+    fields.push_back(CHOICE(tf32, "fp32 products of a GPU in ten bits of mantissa: off, on, or as LibTorch has it"));
     fields.push_back(CHOICE(batch_norm_on_skip, "running statistics after a skipped step"));
     fields.push_back(CHOICE(short_window, "weight of a short last accumulation window"));
     fields.push_back(CHOICE(compat, "accelerate: repeat upstream to the bit"));

@@ -29,6 +29,7 @@ constexpr std::array<Names<OnNonfinite>, 4> nonfinite_names{{{OnNonfinite::Stop,
                                                              {OnNonfinite::Pause, "pause"},
                                                              {OnNonfinite::Skip, "skip"},
                                                              {OnNonfinite::Mark, "mark"}}};
+constexpr std::array<Names<Tf32>, 3> tf32_names{{{Tf32::Torch, "torch"}, {Tf32::Off, "off"}, {Tf32::On, "on"}}};
 constexpr std::array<Names<CpuHalf>, 2> half_names{{{CpuHalf::Torch, "torch"}, {CpuHalf::Fast, "fast"}}};
 constexpr std::array<Names<BatchNormOnSkip>, 2> batch_norm_names{
     {{BatchNormOnSkip::Restore, "restore"}, {BatchNormOnSkip::Keep, "keep"}}};
@@ -76,6 +77,10 @@ std::span<const Names<CpuHalf>> names_of() {
     return half_names;
 }
 template <>
+std::span<const Names<Tf32>> names_of() {
+    return tf32_names;
+}
+template <>
 std::span<const Names<BatchNormOnSkip>> names_of() {
     return batch_norm_names;
 }
@@ -107,6 +112,9 @@ const char* to_string(OnNonfinite value) {
     return name_of(value);
 }
 const char* to_string(CpuHalf value) {
+    return name_of(value);
+}
+const char* to_string(Tf32 value) {
     return name_of(value);
 }
 const char* to_string(BatchNormOnSkip value) {

@@ -16,6 +16,7 @@ namespace mantissa {
 [[nodiscard]] const char* to_string(EvaluationPrecision value);      // fp32 autocast both
 [[nodiscard]] const char* to_string(OnNonfinite value);              // stop pause skip mark
 [[nodiscard]] const char* to_string(CpuHalf value);                  // torch fast
+[[nodiscard]] const char* to_string(Tf32 value);                     // torch off on
 [[nodiscard]] const char* to_string(BatchNormOnSkip value);          // restore keep
 [[nodiscard]] const char* to_string(ShortWindow value);              // right_sized upstream
 [[nodiscard]] const char* to_string(Compat value);                   // none accelerate
@@ -38,6 +39,8 @@ template <>
 std::span<const std::pair<OnNonfinite, const char*>> names_of();
 template <>
 std::span<const std::pair<CpuHalf, const char*>> names_of();
+template <>
+std::span<const std::pair<Tf32, const char*>> names_of();
 template <>
 std::span<const std::pair<BatchNormOnSkip, const char*>> names_of();
 template <>

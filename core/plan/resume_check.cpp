@@ -19,10 +19,11 @@ constexpr std::array<std::string_view, 19> free_fields{
     "allow_emulated", "on_nonfinite",   "observe.",         "repetitions.",
     "evaluation.",    "checkpoint.",    "dataset.name",     "dataset.file",
     "model.file",     "training.scheduler.total_steps", "launch.group_timeout_seconds"};
-constexpr std::array<std::string_view, 9> told_fields{
+constexpr std::array<std::string_view, 10> told_fields{
     "training.optimizer.learning_rate", "training.optimizer.implementation", "training.clip_grad_norm",
     "training.clip_grad_value",         "training.deterministic",            "launch.threads",
-    "loss_scale.",                      "fp32_islands",                      "cpu_half"};
+    "loss_scale.",                      "fp32_islands",                      "cpu_half",
+    "tf32"};
 
 template <std::size_t Count>
 bool holds(const std::array<std::string_view, Count>& names, const std::string& path) {

@@ -115,6 +115,7 @@ struct EvaluationPlan {
 
 enum class OnNonfinite { Stop, Pause, Skip, Mark };
 enum class CpuHalf { Torch, Fast };
+enum class Tf32 { Torch, Off, On };  // of fp32 products and convolutions on a GPU; torch: convolutions alone
 enum class BatchNormOnSkip { Restore, Keep };
 enum class ShortWindow { RightSized, Upstream };
 enum class Compat { None, Accelerate };
@@ -160,6 +161,7 @@ struct RunPlan {
     OnNonfinite on_nonfinite = OnNonfinite::Stop;
     bool allow_emulated = false;
     CpuHalf cpu_half = CpuHalf::Torch;
+    Tf32 tf32 = Tf32::Torch;
     BatchNormOnSkip batch_norm_on_skip = BatchNormOnSkip::Restore;
     ShortWindow short_window = ShortWindow::RightSized;
     Compat compat = Compat::None;

@@ -8,11 +8,14 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/version.h"
+#include "devices/cuda_plugin.h"
 #include "devices/memory_meter.h"
+#include "devices/out_of_memory.h"
 #include "distributed/gloo_group.h"
 #include "engine/collectives.h"
 #include "engine/engine_error.h"
 #include "host/engine_api.h"
+#include "numerics/device_counter.h"
 #include "plan/plan_names.h"
 #include "record/meta_keys.h"
 #include "run/environment.h"
@@ -25,8 +28,18 @@
 namespace mantissa {
 namespace {
 
+// The objects of the failed call are gone: what the allocator keeps of them goes back to the GPU, so that this process can try again.
+void make_room() {
+    if (const CudaApi* cuda = loaded_cuda_plugin()) (void)cuda->release_cached();
+}
+
 Error error_of(const std::exception& exception) {
     if (const auto* ours = dynamic_cast<const EngineError*>(&exception)) return ours->error();
+    if (dynamic_cast<const c10::OutOfMemoryError*>(&exception) != nullptr) {
+        Error explained = explain_out_of_memory(exception.what(), peak_of_gpu());
+        make_room();
+        return explained;
+    }
     std::string text = exception.what();
     text = text.substr(0, text.find('\n'));
     return {ErrorCode::Internal, "LibTorch refused: " + text, "the log of the run has the whole text"};
@@ -76,6 +89,18 @@ void record_meta(const RunPlan& plan, RunParts& parts, RunRecorder& recorder) {
     }
 }
 
+/// Work of this process for a GPU goes by the plugin: statistics kernel, NCCL.
+Result<void> use_gpu(const DeviceChoice& choice, const std::shared_ptr<Ranks>& ranks) {
+    const CudaApi* const cuda = loaded_cuda_plugin();
+    if (choice.device.kind != DeviceFacts::Kind::Cuda || cuda == nullptr) return {};
+    count_on_device_by(cuda->count_values);
+    if (!ranks) return {};
+    const std::int64_t device = torch::Device(choice.device.id).index();
+    return add_backend(*ranks->group(), [&](c10d::ProcessGroup& group, c10d::Store& store, const RankPlace& place) {
+        return cuda->add_nccl({group, store, place.rank, place.size, device, place.timeout_ms});
+    });
+}
+
 /// The group that this process has met; it trains with it, and no process trains twice.
 struct Met {
     RankPlace place;
@@ -114,6 +139,11 @@ Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
             if (const auto agreed = ranks->agree(choice ? Result<void>() : choice.error()); !agreed) return agreed.error();
         }
         if (!choice) return choice.error();
+        const Result<void> gpu = use_gpu(*choice, ranks);
+        if (ranks) {
+            if (const auto agreed = ranks->agree(gpu); !agreed) return agreed.error();
+        }
+        if (!gpu) return gpu.error();
         MemoryMeter memory(torch::Device(choice->device.id).type());
         Result<CheckpointInfo> checkpoint = CheckpointInfo{};
         const bool goes_on = !plan.checkpoint.resume_from.empty();

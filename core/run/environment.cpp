@@ -10,6 +10,7 @@
 
 #include "base/version.h"
 #include "devices/cpu_facts.h"
+#include "devices/nvml.h"
 #include "numerics/dtype_names.h"
 
 namespace mantissa {
@@ -97,6 +98,13 @@ json environment_of(const RunPlan& plan, RunParts& parts) {
     environment["device"] = {{"id", parts.choice.device.id},
                              {"name", parts.choice.device.name},
                              {"capability", parts.choice.device.capability()}};
+    if (parts.choice.device.kind == DeviceFacts::Kind::Cuda) {
+        const std::string& uuid = parts.choice.device.uuid;
+        const std::string driver = gpu_figures(open_nvml(), uuid).front().text;
+        environment["device"]["uuid"] = uuid.empty() ? json() : json(uuid);
+        environment["device"]["driver"] = driver.empty() ? json() : json(driver);
+        environment["device"]["host_looks"] = parts.looks_later ? "later" : "once_per_step";
+    }
     environment["precision"] = {{"requested", to_string(choice.requested)},
                                 {"effective", to_string(choice.effective)},
                                 {"support", to_string(choice.support)},

@@ -26,8 +26,15 @@ std::string plan_hash(const RunPlan& plan) {
     return sha256_hex(json.dump());
 }
 
+void set_tf32(Tf32 wish) {
+    if (wish == Tf32::Torch) return;
+    at::globalContext().setAllowTF32CuBLAS(wish == Tf32::On);
+    at::globalContext().setAllowTF32CuDNN(wish == Tf32::On);
+}
+
 void set_process(const RunPlan& plan) {
     at::set_num_threads(static_cast<int>(plan.launch.threads));
+    set_tf32(plan.tf32);
     at::globalContext().setDeterministicAlgorithms(plan.training.deterministic, false);
     // Deterministic mode would also fill every fresh tensor with NaN, which costs time and changes no result.
     at::globalContext().setDeterministicFillUninitializedMemory(false);
@@ -112,10 +119,18 @@ Result<DeviceChoice> choose_run_device(const RunPlan& plan, const RankPlace* pla
     return choose_device_of_several(find_devices(), wish, plan.mixed_precision, plan.allow_emulated);
 }
 
+HostLooks host_looks_of(const RunPlan& plan, DeviceFacts::Kind device, bool is_alone) {
+    const OnNonfinite rule = accelerator_options(plan).on_nonfinite;
+    const bool can_wait = device == DeviceFacts::Kind::Cuda && plan.mixed_precision != Precision::Fp16 && is_alone &&
+                          plan.training.optimizer.implementation == OptimizerImplementation::Fused && !plan.training.clip_grad_norm &&
+                          !plan.training.clip_grad_value && (rule == OnNonfinite::Stop || rule == OnNonfinite::Mark);
+    return can_wait ? HostLooks::Later : HostLooks::AsNeeded;
+}
+
 namespace {
 
 Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice& choice, const Replica& replica,
-                                        std::shared_ptr<Ranks> ranks) {
+                                        std::shared_ptr<Ranks> ranks, HostLooks looks = HostLooks::AsNeeded) {
     if (const Result<void> built = refuse_unbuilt(plan); !built) return built.error();
     set_process(plan);
 
@@ -157,6 +172,7 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
     options.device = choice.device.id;
     options.fp32_islands = std::move(*op_islands);
     if (ranks) options.processes = ranks->group();
+    options.host_looks = looks;
     Accelerator accelerator(options);
     auto prepared_model = accelerator.prepare(std::move(*model));
     Optimizer optimizer = build_optimizer(plan.training.optimizer, *prepared_model.unwrap());
@@ -169,7 +185,7 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
     return std::unique_ptr<RunParts>(
         new RunParts{choice, std::move(*dataset), std::move(*split), *loss, accelerator,
                      std::move(prepared_model), std::move(prepared_optimizer), std::move(prepared_scheduler),
-                     std::move(loader), steps, std::move(hashes), std::move(ranks)});
+                     std::move(loader), steps, std::move(hashes), std::move(ranks), looks == HostLooks::Later});
 }
 
 }  // namespace
@@ -179,7 +195,8 @@ Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceCho
 }
 
 Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice, const Replica& replica) {
-    return build(plan, choice, replica, nullptr);
+    // A training run can tell its steps later; a trial and a replay look at each.
+    return build(plan, choice, replica, nullptr, host_looks_of(plan, choice.device.kind, true));
 }
 
 Result<std::unique_ptr<RunParts>> build_run(const RunPlan& plan, const DeviceChoice& choice, std::shared_ptr<Ranks> ranks) {

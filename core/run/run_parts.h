@@ -36,6 +36,7 @@ struct RunParts {
     std::int64_t planned_steps = 0;
     RunHashes hashes;
     std::shared_ptr<Ranks> ranks = nullptr;  // empty: this process trains alone
+    bool looks_later = false;                // HostLooks::Later
 
     [[nodiscard]] bool is_main() const { return !ranks || ranks->is_main(); }
     [[nodiscard]] Model& bare_model() { return *model.unwrap(); }
@@ -44,6 +45,10 @@ struct RunParts {
 /// Device and precision of `plan.mixed_precision`, before anything is built. `place`: of one of several processes; on GPUs each has
 /// its own.
 Result<DeviceChoice> choose_run_device(const RunPlan& plan, const RankPlace* place = nullptr);
+
+/// Later where it can be: on a GPU, without a loss scale, with the fused kernels of one process, without clipping, when a bad step ends
+/// the run or is let through.
+[[nodiscard]] HostLooks host_looks_of(const RunPlan& plan, DeviceFacts::Kind device, bool is_alone);
 
 /// SHA-256 over names, dtypes, shapes and bytes of parameters and buffers.
 [[nodiscard]] std::string state_hash(Model& model);

@@ -17,16 +17,20 @@ StepOutcome StepRunner::run(OpCounter* counter, const std::function<std::int64_t
     m_parts.optimizer.zero_grad();
     std::int64_t data_ns = 0;
     const std::int64_t start = monotonic_ns();
+    std::shared_ptr<StepClock> clock;
     do {
         const std::int64_t before_data = monotonic_ns();
         m_batches.push_back(next_batch(outcome));
         data_ns += monotonic_ns() - before_data;
+        if (m_parts.looks_later && !clock) clock = std::make_shared<StepClock>(m_parts.accelerator.device());
         if (m_watcher != nullptr) m_watcher->batch_in_hand(m_step, m_batches.size() - 1, m_batches.back());
         micro_batch(m_batches.back(), counter, outcome, current_bytes);
     } while (!m_parts.accelerator.sync_gradients());
     look_before_update();
     update(outcome);
-    outcome.step_ns = monotonic_ns() - start - data_ns;
+    outcome.step_ns = clock ? 0 : monotonic_ns() - start - data_ns;
+    if (clock) clock->stop();
+    outcome.clock = std::move(clock);
     outcome.data_ns = data_ns;
     outcome.facts = m_parts.accelerator.last_step();
     ++m_step;
@@ -91,10 +95,21 @@ void StepRunner::micro_batch(const Batch& batch, OpCounter* counter, StepOutcome
 void StepRunner::look_before_update() {
     if (m_watcher == nullptr) return;
     m_watcher->before_update(m_step, m_batches);
-    for (std::size_t i = 0; i < m_losses.size(); ++i) {
-        const double loss = m_losses[i].item<double>();
+    if (m_parts.looks_later) return;  // the loop looks when the figures have come
+    for (const double loss : losses()) {
         if (!std::isfinite(loss)) return m_watcher->nonfinite_loss(m_step, m_batches, loss);
     }
+}
+
+std::vector<double> StepRunner::losses() {
+    if (!m_parts.accelerator.device().is_cpu()) {
+        // Everything that the update wants to know of the device comes with the losses, in one read.
+        m_parts.accelerator.unscale_gradients();
+        return m_parts.accelerator.last_step().losses;
+    }
+    std::vector<double> read;
+    for (const torch::Tensor& loss : m_losses) read.push_back(loss.item<double>());
+    return read;
 }
 
 void StepRunner::update(StepOutcome& outcome) {

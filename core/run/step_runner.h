@@ -10,6 +10,7 @@
 #include "numerics/op_counter.h"
 #include "plan/run_plan.h"
 #include "run/run_parts.h"
+#include "run/step_clock.h"
 
 namespace mantissa {
 
@@ -20,6 +21,7 @@ struct StepOutcome {
     std::int64_t samples = 0;
     std::vector<std::int64_t> samples_of_micro_batches = {};
     std::int64_t data_ns = 0, step_ns = 0;
+    std::shared_ptr<const StepClock> clock;  // of a step whose figures come later; step_ns is 0 until then
     std::int64_t saved_for_backward_bytes =
         0;  // alive after the forward pass of the first micro-batch, not before it
 };
@@ -63,6 +65,7 @@ class StepRunner {
                      const std::function<std::int64_t()>& current_bytes);
     void begin_phase(const char* phase);
     void look_before_update();
+    [[nodiscard]] std::vector<double> losses();
     void update(StepOutcome& outcome);
 
     RunParts& m_parts;

@@ -71,7 +71,6 @@ TensorWatch::TensorWatch(const LoopContext& context)
 void TensorWatch::before_step(std::int64_t step) {
     const Stopwatch total(m_ns);
     settle_records();
-    settle_looks();
     if (const auto level = m_session.control.watch_level(); level && *level != m_schedule.level()) {
         m_schedule.set_level(*level);
         m_session.recorder.meta(meta::watch_level, std::to_string(*level));
@@ -115,15 +114,21 @@ void TensorWatch::look_at(const std::string& place, const torch::Tensor& result)
     m_looked.push_back(packed_extremes({result}, 1));
 }
 
-void TensorWatch::settle_looks() {
+// They are read when the next step has been queued: a GPU goes on meanwhile.
+void TensorWatch::send_looks() {
+    settle_looks();
     if (m_looked.empty()) return;
-    const torch::Tensor all = at::cat(std::exchange(m_looked, {}), 1).cpu();  // largest, non-finite
-    const double* const values = all.const_data_ptr<double>();
-    for (std::size_t i = 0; i < m_looked_places.size(); ++i) {
-        const bool is_over = values[m_looked_places.size() + i] > 0;
-        m_maxima.look(m_looked_step, m_looked_places[i], is_over ? INFINITY : static_cast<float>(values[i]));
+    m_sent_looks = {std::exchange(m_looked_places, {}), m_looked_step, Readback(at::cat(std::exchange(m_looked, {}), 1))};
+}
+
+void TensorWatch::settle_looks() {
+    const Looks looks = std::exchange(m_sent_looks, {});
+    if (looks.row.is_empty()) return;
+    const double* const values = looks.row.values().const_data_ptr<double>();
+    for (std::size_t i = 0; i < looks.places.size(); ++i) {
+        const bool is_over = values[looks.places.size() + i] > 0;
+        m_maxima.look(looks.step, looks.places[i], is_over ? INFINITY : static_cast<float>(values[i]));
     }
-    m_looked_places.clear();
 }
 
 // What the accelerator is about to multiply the gradients with: the loss scale goes, a short window is weighted up.
@@ -162,6 +167,7 @@ void TensorWatch::before_update(std::int64_t step, const std::vector<Batch>& mic
 void TensorWatch::after_step(const StepOutcome& outcome, const std::vector<Batch>& /*micro_batches*/) {
     {
         const Stopwatch total(m_ns);
+        send_looks();
         settle_extremes();
         m_open.parameter = TensorExtremes(m_parameters);
         m_done = std::exchange(m_open, {});

@@ -43,6 +43,7 @@ class TensorWatch : public LoopWatch, private OutputWatch {
     void settle_extremes();
     void settle_records();
     void look_at(const std::string& place, const torch::Tensor& result);
+    void send_looks();
     void settle_looks();
     [[nodiscard]] bool is_looked_at(std::int64_t step) const;
     void push(std::vector<TensorStatRow> rows);
@@ -69,6 +70,11 @@ class TensorWatch : public LoopWatch, private OutputWatch {
     std::vector<std::string> m_looked_places;  // of m_looked_step, whose values still lie on a device
     std::vector<torch::Tensor> m_looked;
     std::int64_t m_looked_step = -1;
+    struct Looks {
+        std::vector<std::string> places;
+        std::int64_t step = -1;
+        Readback row;  // largest, non-finite
+    } m_sent_looks;    // of the step before, on their way
     TensorRecords m_records;
     std::int64_t m_records_step = -1;
     std::map<std::string, int> m_places;  // how often they were seen in this forward pass

@@ -1,6 +1,7 @@
 #include "run/train_loop.h"
 
-#include <numeric>
+#include <algorithm>
+#include <cmath>
 
 #include "base/numbers.h"
 #include "engine/engine_error.h"
@@ -10,17 +11,11 @@
 #include "record/linear_layers.h"
 #include "record/meta_keys.h"
 #include "record/resume_record.h"
+#include "run/memory_parts.h"
 #include "run/take_up.h"
 
 namespace mantissa {
 namespace {
-
-std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
-    return std::accumulate(
-        tensors.begin(), tensors.end(), std::int64_t{0}, [](std::int64_t sum, const torch::Tensor& tensor) {
-            return sum + (tensor.defined() ? static_cast<std::int64_t>(tensor.nbytes()) : 0);
-        });
-}
 
 StepRow row_of(const StepOutcome& outcome) {
     StepRow row = step_row(outcome.facts);
@@ -68,20 +63,47 @@ Result<RunEnd> TrainLoop::run() {
     if (m_state.poisoned) m_incidents.go_on_poisoned(m_state.step);
     std::optional<RunEnd> end;
     while (!end && m_state.step < m_parts.planned_steps) {
-        if ((end = step_edge())) break;
+        if ((end = step_edge()) || (end = m_late_end)) break;
         if (const auto error = m_session.recorder.error()) return *error;
-        for (const auto& watch : m_watches) watch->before_step(m_state.step);
-        const StepOutcome outcome = attempt();
-        record(outcome);
-        m_incidents.after_step(outcome, m_runner.last_batches());
-        for (const auto& watch : m_watches) watch->after_step(outcome, m_runner.last_batches());
-        ++m_state.step;
-        if (outcome.refusal && (end = after_refusal(*outcome.refusal))) break;
+        if ((end = one_step())) break;
         if (m_evaluator.is_due(m_state.step)) evaluate(&m_session.control);
         if (m_checkpoints.is_due(m_state.step)) save();
+        end = m_late_end;
     }
+    if (const auto late = settle(true)) end = late;
     if (const auto error = m_session.recorder.error()) return *error;
     return finish(end.value_or(RunEnd{RunState::Finished, ""}));
+}
+
+std::optional<RunEnd> TrainLoop::one_step() {
+    for (const auto& watch : m_watches) watch->before_step(m_state.step);
+    StepOutcome outcome = attempt();
+    const bool is_late = outcome.facts.is_pending;
+    if (!is_late) {
+        record(outcome);
+        m_incidents.after_step(outcome, m_runner.last_batches());
+    }
+    for (const auto& watch : m_watches) watch->after_step(outcome, m_runner.last_batches());
+    ++m_state.step;
+    if (outcome.refusal) return after_refusal(*outcome.refusal);
+    if (!is_late) return std::nullopt;
+    m_late.add(std::move(outcome), m_runner.last_batches());
+    return settle(false);
+}
+
+std::optional<RunEnd> TrainLoop::settle(bool all) {
+    for (const auto& [outcome, micro_batches] : m_late.take(m_parts.accelerator, all)) {
+        // The weights are still those of its forward pass: the device held this step and all that followed back.
+        const auto& losses = outcome.facts.losses;
+        const auto bad = std::find_if(losses.begin(), losses.end(), [](double loss) { return !std::isfinite(loss); });
+        if (bad != losses.end() && outcome.refusal) m_incidents.nonfinite_loss(outcome.facts.step, micro_batches, *bad);
+        record(outcome);
+        m_incidents.after_step(outcome, micro_batches);
+        if (!outcome.refusal) continue;
+        m_state.step = outcome.facts.step + 1;
+        m_late_end = after_refusal(*outcome.refusal);
+    }
+    return m_late_end;
 }
 
 void TrainLoop::batch_in_hand(std::int64_t /*step*/, std::size_t micro_batch, Batch& /*batch*/) {
@@ -107,6 +129,7 @@ OutputWatch* TrainLoop::outputs(std::int64_t step) {
 
 std::optional<RunEnd> TrainLoop::step_edge() {
     const auto tell = [this](bool paused) {
+        if (paused) (void)settle(true);
         m_session.recorder.state(paused ? RunState::Paused : RunState::Running, paused ? m_halt_reason : "");
         m_halt_reason.clear();
     };
@@ -174,24 +197,9 @@ void TrainLoop::record(const StepOutcome& own) {
         }
     }
     // Before the first update the optimizer has no state yet.
-    if (!facts.skipped && !m_memory_parts_recorded) record_memory_parts(outcome);
-}
-
-void TrainLoop::record_memory_parts(const StepOutcome& outcome) {
+    if (facts.skipped || m_memory_parts_recorded) return;
+    record_memory_parts(m_parts, m_memory, outcome, m_session.recorder);
     m_memory_parts_recorded = true;
-    Model& model = m_parts.bare_model();
-    std::vector<torch::Tensor> gradients;
-    for (const torch::Tensor& parameter : model.parameters()) gradients.push_back(parameter.grad());
-    const std::int64_t weights = bytes_of(model.parameters()) + bytes_of(model.buffers());
-    const std::int64_t of_gradients = bytes_of(gradients);
-    const std::int64_t optimizer = m_parts.optimizer.core().state_bytes();
-    const std::int64_t rest = m_memory.current_bytes() - weights - of_gradients - optimizer;
-    const std::int64_t step = outcome.facts.step;
-    m_session.recorder.memory({step, "weights", weights});
-    m_session.recorder.memory({step, "gradients", of_gradients});
-    m_session.recorder.memory({step, "optimizer", optimizer});
-    m_session.recorder.memory({step, "saved_for_backward", outcome.saved_for_backward_bytes});
-    m_session.recorder.memory({step, "other", rest});
 }
 
 std::optional<RunEnd> TrainLoop::after_refusal(const NonFinite& refusal) {
@@ -206,6 +214,7 @@ std::optional<RunEnd> TrainLoop::after_refusal(const NonFinite& refusal) {
 }
 
 void TrainLoop::evaluate(const RunControl* control) {
+    if (settle(true)) return;
     for (EvaluationRow& row : m_evaluator.evaluate(m_state.step, control)) {
         m_session.recorder.evaluation(std::move(row));
         m_state.evaluated_at = m_state.step;
@@ -213,6 +222,7 @@ void TrainLoop::evaluate(const RunControl* control) {
 }
 
 void TrainLoop::save() {
+    if (settle(true)) return;
     m_state.poisoned = m_incidents.is_poisoned();
     m_checkpoints.save(m_state.step);
 }

@@ -9,6 +9,7 @@
 #include "record/checkpoint_info.h"
 #include "run/evaluator.h"
 #include "run/incident_reporter.h"
+#include "run/late_steps.h"
 #include "run/loop_state.h"
 #include "run/loop_watch.h"
 #include "run/output_fan.h"
@@ -34,9 +35,11 @@ class TrainLoop : private BeforeUpdate {
     void before_update(std::int64_t step, const std::vector<Batch>& micro_batches) override;
     OutputWatch* outputs(std::int64_t step) override;
     [[nodiscard]] std::optional<RunEnd> step_edge();
+    [[nodiscard]] std::optional<RunEnd> one_step();
+    /// Tells the queued steps whose figures have come; one that was refused ends the run.
+    [[nodiscard]] std::optional<RunEnd> settle(bool all);
     [[nodiscard]] StepOutcome attempt();
     void record(const StepOutcome& own);
-    void record_memory_parts(const StepOutcome& outcome);
     [[nodiscard]] std::optional<RunEnd> after_refusal(const NonFinite& refusal);
     void evaluate(const RunControl* control);
     void save();
@@ -54,6 +57,8 @@ class TrainLoop : private BeforeUpdate {
     std::optional<OutputFan> m_outputs;  // of the step that runs
     IncidentReporter m_incidents;
     StepRunner m_runner;
+    LateSteps m_late;  // queued on a GPU, not yet told
+    std::optional<RunEnd> m_late_end;  // what they ended in
     Evaluator m_evaluator;
     RunCheckpoints m_checkpoints;
     LoopState m_state;

@@ -1171,6 +1171,22 @@
         <translation>允许模拟的模式</translation>
     </message>
     <message>
+        <source>TF32 on a GPU</source>
+        <translation>GPU 上的 TF32</translation>
+    </message>
+    <message>
+        <source>torch – convolutions, not products</source>
+        <translation>torch – 卷积用，矩阵乘不用</translation>
+    </message>
+    <message>
+        <source>off – fp32 throughout</source>
+        <translation>关 – 全程 fp32</translation>
+    </message>
+    <message>
+        <source>on – faster, ten bits of mantissa</source>
+        <translation>开 – 更快，尾数 10 位</translation>
+    </message>
+    <message>
         <source>Half kernels on a CPU</source>
         <translation>CPU 上的半精度内核</translation>
     </message>

@@ -264,8 +264,8 @@ void Sections::addRest() {
     add(
         "more",
         {"name", "model.hidden", "dataset.validation", "dataset.split_seed", "dataset.file", "launch.threads",
-         "launch.sync_batch_norm", "launch.group_timeout_seconds", "launch.order", "allow_emulated", "cpu_half", "short_window",
-         "compat"},
+         "launch.sync_batch_norm", "launch.group_timeout_seconds", "launch.order", "allow_emulated", "cpu_half", "tf32",
+         "short_window", "compat"},
         [] { return tr("Data split, process, compatibility"); },
         [this] {
             return tr("%n thread(s)", nullptr, static_cast<int>(m_editor.plan().launch.threads)) +

@@ -114,5 +114,20 @@ TEST(SelfTestChecks, ATrainingThatWentOnIsHeldAgainstTheUncutOne) {
     }
 }
 
+TEST(SelfTestChecks, AGpuIsHeldAgainstTheCpu) {
+    const std::vector<StepRow> cpu = healthy().steps;
+    EXPECT_THAT(differences_from_cpu(Precision::No, cpu, cpu), IsEmpty());
+    EXPECT_THAT(differences_from_cpu(Precision::No, cpu, {cpu[0]}), testing::ElementsAre(HasSubstr("the GPU 1")));
+    auto gpu = cpu;
+    gpu[2].loss += 0.01;
+    EXPECT_THAT(differences_from_cpu(Precision::Fp16, cpu, gpu), IsEmpty());
+    EXPECT_THAT(differences_from_cpu(Precision::No, cpu, gpu), testing::ElementsAre(HasSubstr("step 2 has the loss")));
+    gpu[2].loss = std::nan("");
+    EXPECT_THAT(differences_from_cpu(Precision::Bf16, cpu, gpu), testing::ElementsAre(HasSubstr("step 2 has the loss NaN on the GPU")));
+    gpu = cpu;
+    gpu[1].skipped = !gpu[1].skipped;
+    EXPECT_THAT(differences_from_cpu(Precision::Fp16, cpu, gpu), testing::ElementsAre(HasSubstr("alone")));
+}
+
 }  // namespace
 }  // namespace mantissa

@@ -27,7 +27,9 @@ TEST(CliSelfTest, ThisInstallationPasses) {
     }
     EXPECT_TRUE(std::filesystem::is_empty(temporary)) << "nothing is left behind";
     EXPECT_TRUE(home.run_folders().empty());
-    EXPECT_EQ(home.run({"test", "--device", "cuda:99"}).code, 3);
+    const auto refused = home.run({"test", "--device", "cuda:99"});
+    EXPECT_EQ(refused.code, 3);
+    EXPECT_THAT(refused.err, testing::HasSubstr("cuda:99"));
 }
 
 }  // namespace
