@@ -91,6 +91,9 @@ struct OpContext : at::ObserverContext {
     bool watched = false;
 };
 
+// The outermost call whose multiply-adds are counted. In mode fp8 that is addmm, as it was called, though what runs is _scaled_mm.
+thread_local OpContext* t_counted = nullptr;
+
 }  // namespace
 
 struct OpCounter::State {
@@ -125,7 +128,8 @@ struct OpCounterCallbacks {
             context->copies = true;
             if (t_cast_depth++ == 0) context->copied_from = copied_type(op, inputs);
         }
-        if (t_counted_depth > 0) return context;
+        if (t_counted_depth > 0 && op != "_scaled_mm") return context;
+        if (t_counted_depth > 0) t_counted->work.multiply_adds = 0;  // a layer in fp8: its product counts, not the call around it
         try {
             context->work = work_of(op, inputs);
             context->computed_in = computed_type(op, inputs);
@@ -134,7 +138,7 @@ struct OpCounterCallbacks {
                 context->weight_per_output = weight.numel() / weight.size(0);
                 if (inputs[6].toBool()) context->transposed_work = input.numel() * context->weight_per_output;
             }
-            if (context->work.counted) ++t_counted_depth;
+            if (context->work.counted && t_counted_depth++ == 0) t_counted = context.get();
         } catch (const std::exception& exception) {
             keep_error(*state, function.name(), exception.what());
         }

@@ -78,6 +78,25 @@ TEST(OpCounter, AProductInFp8IsToldByItsOperandsAndItsCastsAreOneOpEach) {
     EXPECT_EQ(counter.callback_error(), "");
 }
 
+// In its mode the call around it is addmm, which has counted when the product runs.
+TEST(OpCounter, ALayerInFp8CountsOnceThoughItWasCalledAsAnotherProduct) {
+    torch::nn::Linear fits(16, 32), stays(32, 10);
+    const auto input = torch::randn({48, 16});
+    const Fp8Layers layers;
+    OpCounter counter;
+    {
+        const AutocastScope autocast(at::kCPU, at::kBFloat16, true, true, nullptr, &layers);
+        stays(fits(input));
+    }
+    const auto rows = counter.rows(0);
+    const OpDtypeRow *fp8 = find(rows, "forward", "_scaled_mm", "float8_e4m3fn"), *bf16 = find(rows, "forward", "addmm", "bfloat16");
+    ASSERT_TRUE(fp8 != nullptr && bf16 != nullptr);
+    EXPECT_EQ(fp8->multiply_adds, 48 * 16 * 32);
+    EXPECT_EQ(bf16->multiply_adds, 48 * 32 * 10);
+    EXPECT_EQ(counter.totals().multiply_adds, 48 * 16 * 32 + 48 * 32 * 10);
+    EXPECT_EQ(find(rows, "forward", "_scaled_mm", "bfloat16"), nullptr);
+}
+
 class HalfModes : public testing::TestWithParam<at::ScalarType> {};
 
 TEST_P(HalfModes, CountsConvolutionsInTheirTypeOnce) {

@@ -86,7 +86,7 @@ TEST_F(Fp8Run, ABadStepNamesTheLayerAndItsOpInBothPasses) {
     RunPlan forward = fp8("digits-bright");
     forward.training.optimizer.learning_rate = 1e25;
     RunPlan backward = fp8("digits-bright");
-    backward.training.loss_factor = 1e38;
+    backward.training.loss_factor = 1e38;  // more than a plan file may say
     for (const auto& [plan, place, phase] : {std::tuple{forward, "hidden2.addmm", "forward"}, {backward, "head.addmm", "backward"}}) {
         const Trained run = train_planned(plan);
         ASSERT_EQ(run.end.state, RunState::StoppedNonfinite);
