@@ -4,12 +4,14 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
 #include "base/log.h"
 #include "base/numbers.h"
 #include "launch/control_client.h"
+#include "launch/hung_run.h"
 #include "launch/supervisor.h"
 #include "launch/thread_run.h"
 #include "record/meta_keys.h"
@@ -69,6 +71,20 @@ void explain_pauses(const std::vector<RunProgress>& runs, const std::filesystem:
     }
 }
 
+/// A run that stands still is told once, and once when it moves again.
+void tell_stalls(const std::vector<RunProgress>& runs, const std::filesystem::path& folder, std::vector<bool>& told, ProgressView& view) {
+    told.resize(runs.size(), false);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const std::string mode = to_string(runs[i].mode);
+        const bool stands = !runs[i].stall.empty();
+        if (stands && !told[i])
+            view.line(mode + ": " + runs[i].stall + "; mantissa runs control " + folder.filename().string() + " stop --mode " + mode +
+                      " ends it, and what is recorded stays");
+        if (!stands && told[i] && runs[i].state == RunState::Running) view.line(mode + ": goes on");
+        told[i] = stands;
+    }
+}
+
 /// Replicas have no bars: which one runs is told when it begins.
 void tell_repeating(const ControlEvent& status, std::size_t modes, std::size_t& told, ProgressView& view) {
     if (status.phase != "repeating" || status.runs.size() <= modes) return;
@@ -92,7 +108,7 @@ void take_events(ControlClient& client, ProgressView& view, bool& connected, std
 
 }  // namespace
 
-JobFollower::JobFollower(const PreparedJob& job) : m_readers(job.runs.size()) {
+JobFollower::JobFollower(const PreparedJob& job) : m_readers(job.runs.size()), m_stalls(job.runs.size()) {
     for (const JobRun& run : job.runs) {
         m_folders.push_back(run.folder.path);
         RunProgress progress;
@@ -129,6 +145,8 @@ void JobFollower::read_run(std::size_t index) {
     if (!state || !rows) return;
     progress.state = state->state;
     progress.reason = state->reason;
+    const auto stall = m_stalls[index].look(m_folders[index], state->state);
+    progress.stall = stall ? describe_stall(*stall) : "";
     for (const StepRow& row : rows->steps) {
         progress.steps = row.step + 1;
         progress.loss = row.loss;
@@ -153,7 +171,7 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
     bool connected = client.ok();
     if (!connected) view.line("the supervisor can't be reached: " + describe(client.error()));
     SignalRelay relay(handle->pid(), folder, view);
-    std::vector<bool> told_pauses;
+    std::vector<bool> told_pauses, told_stalls;
     while (!handle->poll()) {
         relay.relay();
         if (connected) {
@@ -166,6 +184,7 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
         const auto& progress = follower.read();
         view.update(progress);
         explain_pauses(progress, folder, told_pauses, view);
+        tell_stalls(progress, folder, told_stalls, view);
     }
     view.update(follower.read());
     if (signal_counts().interrupts > 1) return exit_code(ErrorCode::Interrupted);
@@ -182,25 +201,40 @@ Result<int> run_in_thread(PreparedJob job, ProgressView& view,
                           const std::function<Result<void>(const std::filesystem::path&)>& finish,
                           const std::optional<RankPlace>& ranks) {
     catch_hangup();
+    const bool is_other_rank = ranks && ranks->rank > 0;  // rank 0 shows the run; another one says how it ended itself
     JobFollower follower(job);
+    const auto folder = job.folder;
     auto run = ThreadRun::start(std::move(job), {}, finish, ranks);
     if (!run) return run.error();
     SignalCounts seen;
+    std::vector<bool> told_pauses, told_stalls;
     while (!(*run)->has_ended()) {
         const SignalCounts now = signal_counts();
         if (now.interrupts > 1)
             std::_Exit(exit_code(ErrorCode::Interrupted));  // the recording is safe to a second
         if (now.interrupts > seen.interrupts) {
             view.line("interrupted: the run ends at the next step; Ctrl-C again leaves at once");
-            (*run)->control().post(ControlCommand::Interrupt);
+            (*run)->end_by(ControlCommand::Interrupt);
         }
-        if (now.terminations > seen.terminations) (*run)->control().post(ControlCommand::Stop);
+        if (now.terminations > seen.terminations) {
+            view.line("SIGTERM: the run stops at the next step");
+            (*run)->end_by(ControlCommand::Stop);
+        }
         seen = now;
         std::this_thread::sleep_for(std::chrono::milliseconds(tick_ms));
-        view.update(follower.read());
+        const auto& progress = follower.read();
+        view.update(progress);
+        explain_pauses(progress, folder, told_pauses, view);
+        tell_stalls(progress, folder, told_stalls, view);
+        if (const std::string why = (*run)->must_leave(); !why.empty()) {
+            view.update(follower.read());
+            std::fprintf(stderr, "mantissa: %s\n", why.c_str());
+            std::_Exit(exit_code(ErrorCode::Interrupted));
+        }
     }
     const int code = (*run)->wait();
     view.update(follower.read());
+    if (is_other_rank && code != 0) std::fprintf(stderr, "mantissa: rank %lld: %s\n", static_cast<long long>(ranks->rank), (*run)->reason().c_str());
     return code;
 }
 

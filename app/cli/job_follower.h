@@ -12,6 +12,7 @@
 #include "plan/rank_place.h"
 #include "progress.h"
 #include "record/run_reader.h"
+#include "record/stall.h"
 
 namespace mantissa::cli {
 
@@ -27,6 +28,7 @@ class JobFollower {
     static void read_keys(RunReader& reader, RunProgress& progress);
     std::vector<std::filesystem::path> m_folders;
     std::vector<std::unique_ptr<RunReader>> m_readers;
+    std::vector<StallWatch> m_stalls;
     std::vector<RunProgress> m_progress;
 };
 

@@ -90,7 +90,7 @@ void ProgressView::draw_bars() {
     const std::size_t columns = terminal_columns() - 1;
     for (const RunProgress& run : m_runs) {
         const std::string text =
-            mode_name(run) + "  " + bar(run) + "  " + state_words(run.state) + "  " + progress_text(run);
+            mode_name(run) + "  " + bar(run) + "  " + (run.stall.empty() ? state_words(run.state) : run.stall) + "  " + progress_text(run);
         std::fprintf(stderr, "%s\n", cut_to(text, columns).c_str());
     }
     m_drawn_lines = m_runs.size();

@@ -19,6 +19,7 @@ struct RunProgress {
     std::optional<double> loss, metric;
     std::optional<std::int64_t> first_nonfinite_step;
     std::string metric_name;
+    std::string stall;  // "no progress for 34 s at step 41"; empty while it moves
 };
 
 class ProgressView {

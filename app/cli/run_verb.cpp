@@ -70,10 +70,7 @@ int follow_rank_0(const LaunchedRank& launch, const SourcedPlan& plan, const std
     if (!job) return fail(job.error());
     ProgressView view(ProgressView::Style::Silent);
     const auto ended = run_job(std::move(*job), plan, language, view, launch);
-    if (!ended) return fail(ended.error());
-    if (*ended == exit_code(ErrorCode::WorkerLost))
-        std::fprintf(stderr, "mantissa: rank %lld lost the others: its words are in the run folder\n", static_cast<long long>(launch.place.rank));
-    return *ended;
+    return ended ? *ended : fail(ended.error());
 }
 
 int show_result(const RunOptions& options, const std::filesystem::path& folder, const std::string& language) {

@@ -194,10 +194,11 @@ void add_runs(CLI::App& program, int& result) {
     auto* control = verb->add_subcommand("control", "Pause, resume, step, save, stop or look more closely at a run that is going on");
     add_common(*control, *options, true);
     control->add_option("COMMAND", options->command,
-                        "pause, resume, step (one step, then pause), checkpoint (save now), stop; tensor records: watch0 (largest "
+                        "pause, resume, step (one step, then pause), checkpoint (save now), stop (finish the step, save, end), interrupt (finish the step, "
+                        "end), abort (kill at once; what is recorded stays); tensor records: watch0 (largest "
                         "values only), watch1 (every N steps, as planned), watch2 (every step)")
         ->required()
-        ->check(CLI::IsMember({"pause", "resume", "step", "checkpoint", "stop", "watch0", "watch1", "watch2"}));
+        ->check(CLI::IsMember({"pause", "resume", "step", "checkpoint", "stop", "interrupt", "abort", "watch0", "watch1", "watch2"}));
     control->add_option("--mode", options->mode, "one mode of a comparison; without it all of them");
     control->callback([options, &result] { result = control_run(*options); });
 

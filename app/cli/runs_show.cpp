@@ -1,13 +1,19 @@
 #include "runs_show.h"
 
+#include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "base/clock.h"
 #include "base/files.h"
+#include "launch/hung_run.h"
 #include "launch/run_lookup.h"
 #include "output.h"
 #include "plan/plan_fields.h"
 #include "plan/plan_file.h"
 #include "record/run_folder.h"
+#include "record/stall.h"
 #include "results.h"
 #include "runs_checkpoints.h"
 #include "runs_incidents.h"
@@ -63,6 +69,26 @@ std::string doing_of(const JobResult& result) {
     return "repeating `no` (" + std::to_string(repeating->at) + " of " + std::to_string(repeating->planned) + ")";
 }
 
+/// By mode: the runs that stand still, as two looks find them, a little more than a pulse apart.
+std::map<std::string, Stall> stalls_of(const JobResult& result) {
+    std::map<std::string, Stall> found;
+    const auto look = [&found](const RunSummary& run) {
+        found.erase(to_string(run.mode));
+        if (const auto stall = find_stall(read_lives(run.run_dir), run.state, now_ns())) found.emplace(to_string(run.mode), *stall);
+    };
+    for (const RunSummary& run : result.runs) look(run);
+    if (found.empty()) return found;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+    for (const RunSummary& run : result.runs) look(run);
+    return found;
+}
+
+void print_stalls(const std::map<std::string, Stall>& stalls, const std::filesystem::path& folder) {
+    for (const auto& [mode, stall] : stalls)
+        print(mode + ": " + describe_stall(stall) + "; mantissa runs control " + folder.filename().string() + " stop --mode " + mode +
+              " ends it, and what is recorded stays");
+}
+
 }  // namespace
 
 int show_run(const std::filesystem::path& folder, const std::string& language, bool json) {
@@ -75,6 +101,7 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         Json all = to_json(*result);
         all["plan"] = plan ? to_json(*plan) : program;
         all["running"] = has_supervisor(folder);
+        for (const auto& [mode, stall] : stalls_of(*result)) all["stalls"].push_back({{"mode", mode}, {"seconds", stall.seconds}, {"text", describe_stall(stall)}});
         all["numerics"] = numerics_json(result->runs, language);
         if (!result->comparison) all["saved"] = checkpoints_json(folder);
         all["incidents"] = incidents_json(folder);
@@ -94,12 +121,10 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         print_configuration(program);
     else
         fail(plan.error());
-    const bool is_inside = plan && (plan->plan.launch.scope == LaunchScope::Thread || plan->plan.launch.scope == LaunchScope::Join);
-    if (has_supervisor(folder) && is_inside)
-        print("It is running now, in the program that started it.");
-    else if (has_supervisor(folder))
+    if (has_supervisor(folder))
         print("It is " + doing_of(*result) + " now: mantissa runs control " + folder.filename().string() +
-              " pause|resume|step|checkpoint|stop");
+              " pause|resume|step|checkpoint|stop|abort");
+    print_stalls(stalls_of(*result), folder);
     return 0;
 }
 

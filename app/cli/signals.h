@@ -1,6 +1,6 @@
 #pragma once
 // Ctrl-C and SIGTERM as counters that the follower looks at; poll() wakes up because handlers don't restart
-// it.
+// it. SIGUSR1, by which Slurm says that the time is nearly over (--signal=USR1@60), counts as SIGTERM.
 #include <signal.h>
 
 namespace mantissa::cli {

@@ -36,6 +36,7 @@ std::optional<ControlCommand> parse_control_command(std::string_view text) {
 void RunControl::post(ControlCommand command) {
     {
         const std::lock_guard lock(m_mutex);
+        m_asked_after.at(static_cast<std::size_t>(command)) = m_steps_begun + (m_is_decided ? 1 : 0);
         switch (command) {
             case ControlCommand::Pause:
                 m_paused = true;
@@ -104,22 +105,43 @@ RunControl::Next RunControl::at_step_edge(const std::function<void(bool paused)>
     if (m_interrupt) return Next::Interrupt;
     if (m_stop) return Next::Stop;
     if (m_paused && m_single_steps > 0) --m_single_steps;
+    ++m_steps_begun;
     return Next::Go;
 }
 
 RunControl::Edge RunControl::take_edge() {
     const std::lock_guard lock(m_mutex);
+    m_is_decided = true;
     return {must_wait(), m_stop, m_interrupt, std::exchange(m_checkpoint, false)};
 }
 
 void RunControl::wait_for_command(std::chrono::milliseconds longest) {
     std::unique_lock lock(m_mutex);
+    m_is_decided = false;  // what comes now is looked at again
     m_changed.wait_for(lock, longest, [this] { return !must_wait() || m_checkpoint; });
 }
 
 void RunControl::count_step() {
     const std::lock_guard lock(m_mutex);
     if (m_paused && m_single_steps > 0) --m_single_steps;
+    ++m_steps_begun;
+    m_is_decided = false;
+}
+
+std::string RunControl::asked(ControlCommand command, std::int64_t next_step) const {
+    const std::lock_guard lock(m_mutex);
+    const std::int64_t after = m_asked_after.at(static_cast<std::size_t>(command));
+    if (after < 0) return {};
+    if (command == ControlCommand::Pause && m_asked_after.at(static_cast<std::size_t>(ControlCommand::Step)) >= after)
+        return "one step was asked for";
+    // Steps count from where the run began, which may be a checkpoint.
+    const std::int64_t in_step = next_step - 1 - (m_steps_begun - after);
+    return after == 0 ? "asked for before its first step" : "asked for in step " + std::to_string(in_step);
+}
+
+std::string RunControl::obeyed(ControlCommand command, std::int64_t next_step) const {
+    const std::string told = asked(command, next_step);
+    return "before step " + std::to_string(next_step) + (told.empty() ? "" : ", " + told);
 }
 
 bool RunControl::take_checkpoint_request() {

@@ -1,6 +1,7 @@
 #pragma once
 // Commands to a running training loop, the same in all scopes. Threads: anyone may post; the training thread
 // calls `at_step_edge` between steps, and blocks there while paused.
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -39,6 +40,12 @@ class RunControl {
     void wait_for_command(std::chrono::milliseconds longest);
     /// The step that such an edge let go has begun.
     void count_step();
+    /// What the edge before step `next_step` says of a command that is obeyed there: "asked for in step 41", "asked for before its first
+    /// step"; for a pause that a single step led to "one step was asked for"; empty for one that never came to this process. So a record
+    /// proves by itself that commands act within one step.
+    [[nodiscard]] std::string asked(ControlCommand command, std::int64_t next_step) const;
+    /// "before step 42, asked for in step 41"
+    [[nodiscard]] std::string obeyed(ControlCommand command, std::int64_t next_step) const;
     /// Told as `on_pause` is: the turn of a run that waits is free.
     void tell_wait_hook(bool waiting) const {
         if (m_wait_hook) m_wait_hook(waiting);
@@ -58,6 +65,11 @@ class RunControl {
     void set_wait_hook(std::function<void(bool waiting)> hook) { m_wait_hook = std::move(hook); }
 
   private:
+    static constexpr std::array<std::int64_t, 9> no_command_yet() {
+        std::array<std::int64_t, 9> none{};
+        none.fill(-1);
+        return none;
+    }
     [[nodiscard]] bool must_wait() const {
         return m_paused && m_single_steps == 0 && !m_stop && !m_interrupt;
     }
@@ -69,6 +81,9 @@ class RunControl {
     bool m_paused = false;
     std::int64_t m_single_steps = 0;
     bool m_stop = false, m_interrupt = false, m_checkpoint = false;
+    std::int64_t m_steps_begun = 0;
+    bool m_is_decided = false;  // take_edge() has looked, and the step that it lets go has not been counted yet
+    std::array<std::int64_t, 9> m_asked_after = no_command_yet();  // steps begun when the command last came; -1: never
     std::optional<int> m_watch_level;
     std::function<void(bool)> m_wait_hook;
 };
@@ -78,6 +93,8 @@ class RunControl {
 class StepGate {
   public:
     virtual ~StepGate() = default;
+    /// Told true when a run begins to wait for its turn, false when it has it. Set before the run.
+    virtual void on_waiting(std::function<void(bool waits)> /*listener*/) {}
     virtual void wait_for_turn(std::int64_t next_step, const RunControl& control) = 0;
     virtual void run_ended() = 0;
 };

@@ -1,6 +1,7 @@
 #include "judge/live_headline.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/numbers.h"
@@ -36,7 +37,18 @@ TextValues base_values(const LiveRunState& run) {
             {"reason", run.state_reason}};
 }
 
-StateSentence state_sentence(const LiveRunState& run) {
+StateSentence stall_sentence(const LiveRunState& run, const TextCatalogue& texts) {
+    const Stall& stall = *run.stall;
+    const StateSentence where = stall.last_step ? StateSentence{"headlines.at_step", {{"step", readable_count(*stall.last_step)}}, "", 0}
+                                                : StateSentence{"headlines.before_first_step", {}, "", 0};
+    const std::string ending = stall.has_pulse ? "" : stall.rank ? "_rank" : "_silent";
+    TextValues values{{"mode", to_string(run.mode)}, {"seconds", readable_count(stall.seconds)}, {"where", filled(texts, where)}};
+    if (stall.rank) values["rank"] = std::to_string(*stall.rank);
+    return {"headlines.no_progress" + ending, values, "warning", 88};
+}
+
+StateSentence state_sentence(const LiveRunState& run, const TextCatalogue& texts) {
+    if (run.stall) return stall_sentence(run, texts);
     TextValues values = base_values(run);
     const bool named = !run.where.empty();
     if (named) values["where"] = run.where;
@@ -155,6 +167,7 @@ LiveRunState live_run_state(const RunSummary& summary, const std::vector<Inciden
                        summary.first_nonfinite_step,
                        summary.skipped_probing,
                        summary.skipped_fault,
+                       {},
                        {}};
     if (const IncidentRow* found = format_overflow(incidents))
         state.where = place_name(found->module, found->op);
@@ -169,7 +182,7 @@ LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_vi
     StateSentence worst;
     std::size_t others = 0;
     for (const LiveRunState& run : runs) {
-        const StateSentence sentence = state_sentence(run);
+        const StateSentence sentence = state_sentence(run, **texts);
         if (sentence.weight > 0 && worst.weight > 0) ++others;
         if (sentence.weight > worst.weight) worst = sentence;
     }
@@ -187,8 +200,10 @@ LiveHeadline live_headline(const std::vector<LiveRunState>& runs, std::string_vi
             gap + filled(**texts, {"headlines.others", {{"count", std::to_string(others)}}, "", 0});
     std::size_t count = 0;
     // A run with a bad value that goes on (mark) is what the first sentence is about.
-    const auto fine = [](const LiveRunState& run) { return goes_on(run) && state_sentence(run).weight == 0; };
-    const std::string going = joined_modes(runs, **texts, fine, count);
+    std::vector<LiveRunState> fine;
+    std::copy_if(runs.begin(), runs.end(), std::back_inserter(fine),
+                 [&](const LiveRunState& run) { return goes_on(run) && state_sentence(run, **texts).weight == 0; });
+    const std::string going = joined_modes(fine, **texts, [](const LiveRunState&) { return true; }, count);
     if (count > 0) {
         headline.text +=
             gap +

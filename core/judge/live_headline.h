@@ -9,6 +9,7 @@
 #include "record/comparison_record.h"
 #include "record/rows.h"
 #include "record/run_summary.h"
+#include "record/stall.h"
 
 namespace mantissa {
 
@@ -20,6 +21,7 @@ struct LiveRunState {
     std::optional<std::int64_t> first_nonfinite_step;
     std::int64_t skipped_probing = 0, skipped_fault = 0;
     std::string where;  // "gate.mul": producer of the first bad value, when an incident names it
+    std::optional<Stall> stall;  // it stands still
 };
 
 struct LiveHeadline {

@@ -16,6 +16,7 @@
 #include "launch/job.h"
 #include "launch/run_files.h"
 #include "launch/socket_address.h"
+#include "record/rank_life.h"
 #include "record/run_folder.h"
 
 namespace mantissa {
@@ -28,12 +29,12 @@ std::string why_nobody_answers(const std::filesystem::path& folder) {
     const bool computes = job && std::any_of(job->runs.begin(), job->runs.end(),
                                              [](const JobRun& run) { return !RunLock::is_free(run.folder); });
     if (!computes) return "the job has ended, or was never started; its recording can still be opened";
-    const auto plan = launch_files::read_run_plan(job->runs.front().folder.plan());
-    if (plan && (plan->launch.scope == LaunchScope::Thread || plan->launch.scope == LaunchScope::Join))
-        return "it runs inside the program that started it: that one controls it, and a SIGTERM to it stops "
-               "it";
-    // A worker outlives a supervisor that was killed.
-    return "it was killed, and a worker goes on to its end: a SIGTERM to that process stops it";
+    // Its own word says where the process is: a socket is reached on its machine only, and a worker outlives a supervisor that was killed.
+    const auto lives = read_lives(job->runs.front().folder.path);
+    const auto life = std::find_if(lives.begin(), lives.end(), [](const RankLife& one) { return one.is_alive; });
+    const std::string where = life == lives.end() ? "" : " (process " + std::to_string(life->process_id) + " on " + life->host + ")";
+    if (!launch_files::is_job_locked(job->folder)) return "it was killed, and a worker goes on to its end" + where + ": a SIGTERM to that process stops it";
+    return "the run goes on" + where + ": on its machine `mantissa runs control` reaches it, and a SIGTERM to it stops it after its step";
 }
 
 Error nobody(const std::filesystem::path& folder, const std::string& why) {
@@ -66,7 +67,7 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& folder
     if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         return nobody(folder, std::strerror(errno));
     }
-    const Json hello{{"command", "hello"}, {"role", role == ControlRole::Control ? "control" : "watch"}};
+    const Json hello{{"command", "hello"}, {"role", role == ControlRole::Control ? "control" : role == ControlRole::Shell ? "shell" : "watch"}};
     const std::string line = hello.dump() + "\n";
     if (::send(descriptor, line.data(), line.size(), MSG_NOSIGNAL) < 0)
         return nobody(folder, std::strerror(errno));
@@ -148,6 +149,7 @@ std::optional<ControlEvent> ControlClient::parse_line(const std::string& line) {
     if (kind == "controller") {
         event.kind = ControlEvent::Kind::Controller;
         m_is_controller = event.is_controller = value_of(json, "controller", false);
+        event.holder = value_of(json, "holder", std::int64_t{0});
     } else if (kind == "done") {
         event.kind = ControlEvent::Kind::Done;
     } else if (kind == "refused") {
@@ -172,7 +174,7 @@ std::optional<ControlEvent> ControlClient::parse_line(const std::string& line) {
 
 Result<std::string> send_one_command(const std::filesystem::path& folder, const std::string& command,
                                      const std::string& run, int milliseconds) {
-    auto client = ControlClient::connect(folder, ControlRole::Control);
+    auto client = ControlClient::connect(folder, ControlRole::Shell);
     if (!client) return client.error();
     if (const auto sent = client->send(command, run); !sent) return sent.error();
     const std::int64_t end_ns = monotonic_ns() + std::int64_t{milliseconds} * 1'000'000;

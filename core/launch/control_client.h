@@ -1,7 +1,7 @@
 #pragma once
-// The other end of a supervisor's socket, for the command line and the window (no Qt). The first controller
-// holds the control; later ones only watch and are told so; when the controller leaves, the oldest client
-// that asked for control gets it. Protocol: one JSON object per line (launch/control_server.h).
+// The other end of a job's socket, for the command line and the window (no Qt). The first controller holds the control; later ones only
+// watch and are told so, with the process that has it; when the controller leaves, the oldest client that asked for control gets it. A
+// shell's command is always done. Protocol: one JSON object per line (launch/control_server.h).
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -31,11 +31,12 @@ struct ControlEvent {
     std::vector<RunStatus> runs;  // Status
     std::string phase;            // Status: "trial" "running" "repeating" (the control, once the modes have ended) "finishing"
     bool is_controller = false;   // Controller: we may send commands from now on, or not
+    std::int64_t holder = 0;      // Controller: the process that has the control; 0: nobody
     std::string text;             // Refused: why; Done: what was done; Controller: who holds it
     int exit_code = 0;            // Ended: of the whole job
 };
 
-enum class ControlRole { Control, Watch };
+enum class ControlRole { Control, Watch, Shell };
 
 class ControlClient {
   public:

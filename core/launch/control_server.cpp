@@ -30,11 +30,13 @@ std::string line_of(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string controller_line(bool is_controller) {
+std::string who(pid_t holder) { return holder == 0 ? "nobody" : "another program (process " + std::to_string(holder) + ")"; }
+
+std::string controller_line(bool is_controller, pid_t holder) {
     return line_of({{"event", "controller"},
                     {"controller", is_controller},
-                    {"text", is_controller ? "you control this job"
-                                           : "another program controls this job; you watch it"}});
+                    {"holder", holder},
+                    {"text", is_controller ? "you control this job" : who(holder) + " controls this job; you watch it"}});
 }
 
 /// The folder of our sockets: ours alone, so that nobody else can connect or put a file in the way.
@@ -89,21 +91,24 @@ std::filesystem::path unique_socket(const std::filesystem::path& folder) {
     return folder / (std::string(name.data()) + ".sock");
 }
 
-bool is_same_user(int descriptor) {
+/// The process at the other end; 0 when it isn't this user's.
+pid_t process_of_same_user(int descriptor) {
     ucred peer{};
     socklen_t size = sizeof peer;
-    return ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::getuid();
+    const bool known = ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    return known && peer.uid == ::getuid() ? peer.pid : 0;
 }
 
 }  // namespace
 
-Result<ControlServer> ControlServer::open(Commands commands, Status status) {
+Result<ControlServer> ControlServer::open(Commands commands, Status status, pid_t owner) {
     const auto folder = socket_folder();
     if (!folder) return folder.error();
     remove_dead_sockets(*folder);
     ControlServer server;
     server.m_commands = std::move(commands);
     server.m_status = std::move(status);
+    server.m_owner = owner;
     server.m_path = unique_socket(*folder);
     server.m_listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const sockaddr_un address = socket_address(server.m_path);
@@ -121,6 +126,7 @@ ControlServer::ControlServer(ControlServer&& other) noexcept
       m_status(std::move(other.m_status)),
       m_path(std::exchange(other.m_path, {})),
       m_listener(std::exchange(other.m_listener, -1)),
+      m_owner(other.m_owner),
       m_clients(std::exchange(other.m_clients, {})) {}
 
 ControlServer::~ControlServer() {
@@ -151,11 +157,14 @@ void ControlServer::accept_clients() {
     while (true) {
         const int descriptor = ::accept4(m_listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (descriptor < 0) return;
-        if (!is_same_user(descriptor) || m_clients.size() >= most_clients)
+        const pid_t process = process_of_same_user(descriptor);
+        if (process == 0 || m_clients.size() >= most_clients) {
             ::close(descriptor);
-        else
-            m_clients.push_back(
-                {.descriptor = descriptor, .wants_control = false, .is_controller = false, .buffer = {}});
+        } else {
+            Client& client = m_clients.emplace_back();
+            client.descriptor = descriptor;
+            client.process = process;
+        }
     }
 }
 
@@ -183,31 +192,43 @@ void ControlServer::take_line(Client& client, const std::string& line) {
     const std::string command = text_of("command");
     if (command == "hello") {
         client.wants_control = text_of("role") == "control";
+        client.is_shell = text_of("role") == "shell";
         give_control();
-        if (!client.is_controller) send_line(client, controller_line(false));
+        if (!client.is_controller) send_line(client, controller_line(false, holder()));
         send_line(client, status_line());
     } else if (command == "status") {
         send_line(client, status_line());
-    } else if (!client.is_controller) {
-        send_line(client,
-                  line_of({{"event", "refused"},
-                           {"text", "another program controls this job; '" + command + "' was not done"}}));
+    } else if (!client.is_controller && !client.is_shell) {
+        send_line(client, line_of({{"event", "refused"}, {"text", who(holder()) + " controls this job; '" + command + "' was not done"}}));
     } else {
         const auto answer = m_commands(command, text_of("run"));
-        send_line(client, line_of({{"event", answer ? "done" : "refused"},
-                                   {"text", answer ? *answer : describe(answer.error())}}));
+        const bool has_other = client.is_shell && holder() != 0;
+        const std::string other = has_other ? " (a window controls it too: process " + std::to_string(holder()) + ")" : "";
+        send_line(client, line_of({{"event", answer ? "done" : "refused"}, {"text", answer ? *answer + other : describe(answer.error())}}));
     }
 }
 
 void ControlServer::give_control() {
-    const bool taken =
-        std::any_of(m_clients.begin(), m_clients.end(), [](const Client& c) { return c.is_controller; });
-    if (taken) return;
+    if (holder() != 0) return;
     const auto next =
         std::find_if(m_clients.begin(), m_clients.end(), [](const Client& c) { return c.wants_control; });
     if (next == m_clients.end()) return;
     next->is_controller = true;
-    send_line(*next, controller_line(true));
+    send_line(*next, controller_line(true, next->process));
+    tell_watchers();
+}
+
+pid_t ControlServer::holder() const {
+    if (m_owner != 0) return m_owner;
+    const auto found = std::find_if(m_clients.begin(), m_clients.end(), [](const Client& c) { return c.is_controller; });
+    return found == m_clients.end() ? 0 : found->process;
+}
+
+/// Those who wait for the control know who has it now.
+void ControlServer::tell_watchers() {
+    for (const Client& client : m_clients) {
+        if (client.wants_control && !client.is_controller) send_line(client, controller_line(false, holder()));
+    }
 }
 
 void ControlServer::send_line(const Client& client, const std::string& line) {

@@ -2,9 +2,12 @@
 
 #include <sys/wait.h>
 
+#include <csignal>
+
 #include "base/log.h"
 #include "host/run_control.h"
 #include "launch/child_process.h"
+#include "launch/oom_kills.h"
 #include "launch/run_files.h"
 #include "launch/worker_environment.h"
 #include "record/rank_file.h"
@@ -13,35 +16,26 @@ namespace mantissa {
 
 namespace {
 
-std::string at_step(std::int64_t steps) {
-    return steps > 0 ? " at step " + std::to_string(steps - 1) : " before its first step";
+/// Where a rank stood: its own word is newer than the last row that reached the disk.
+std::string at_step(const RunFolder& folder, std::int64_t rank, std::int64_t recorded_steps) {
+    const std::string recorded = recorded_steps > 0 ? "at step " + std::to_string(recorded_steps - 1) : "before its first step";
+    for (const RankLife& life : read_lives(folder.path)) {
+        if (life.rank != rank) continue;
+        return " " + life.where() + (rank == 0 && life.where() != recorded && recorded_steps > 0 ? " (recorded " + recorded + ")" : "");
+    }
+    return " " + recorded;
 }
 
 }  // namespace
 
 RunStatus ManagedRun::status() {
-    follow();
+    m_watch.look();
     return {mode(),
             m_run.folder.path.string(),
-            has_ended() ? to_string(m_end_state) : m_state,
-            has_ended() ? m_end_reason : m_reason,
-            m_steps,
+            has_ended() ? to_string(m_end_state) : m_watch.state,
+            has_ended() ? m_end_reason : m_watch.reason,
+            m_watch.steps,
             is_running()};
-}
-
-void ManagedRun::follow() {
-    if (!m_reader) {
-        auto reader = RunReader::open(m_run.folder.path);
-        if (!reader) return;
-        m_reader = std::move(*reader);
-    }
-    const auto rows = m_reader->read_new();
-    if (!rows) return;
-    if (!rows->steps.empty()) m_steps = rows->steps.back().step + 1;
-    if (!rows->states.empty()) {
-        m_state = to_string(rows->states.back().state);
-        m_reason = rows->states.back().reason;
-    }
 }
 
 void ManagedRun::mark_trial() {
@@ -67,22 +61,36 @@ Result<void> ManagedRun::start(const RunPlan& plan, const std::filesystem::path&
         return started;
     }
     m_phase = Phase::Running;
+    m_oom_kills_before = oom_kills();
     log::info(mode() + ": started");
     return {};
 }
 
 bool ManagedRun::look_for_end() {
     const bool has_ranks = m_workers.size() > 1;
+    end_if_hung();
     const auto ended = m_workers.poll();
     if (!ended) return false;
     workers_ended(*ended, has_ranks);
     return true;
 }
 
+void ManagedRun::end_if_hung() {
+    switch (m_hung.look(m_run.folder)) {
+        case HungRun::Act::None: return;
+        case HungRun::Act::Terminate:
+            log::warning(mode() + ": asked to end, and no progress: SIGTERM");
+            return m_workers.ask_all();
+        case HungRun::Act::Kill:
+            log::warning(mode() + ": " + m_hung.said());
+            return m_workers.kill_all();
+    }
+}
+
 void ManagedRun::workers_ended(const WorkerGroup::End& ended, bool has_ranks) {
     // The claim is still ours, so no reader can call the run lost before the reason stands there.
     const auto recorded = launch_files::read_recorded(m_run.folder);
-    m_steps = recorded.steps;
+    const std::string at = at_step(m_run.folder, ended.rank, recorded.steps);
     const bool by_signal = WIFSIGNALED(ended.wait_status);
     const std::string who = has_ranks ? "rank " + std::to_string(ended.rank) + " " : "";
     // What the main process says of its end holds, unless another one drew it along.
@@ -93,22 +101,30 @@ void ManagedRun::workers_ended(const WorkerGroup::End& ended, bool has_ranks) {
             log::warning(mode() + ": its end was recorded, then it was " + describe_wait_status(ended.wait_status));
         end(recorded.last_state->state, recorded.last_state->reason, code, true);
     } else if (m_aborted) {
-        end(RunState::Interrupted, "aborted" + at_step(recorded.steps) + ": the worker was killed on command",
-            mantissa::exit_code(ErrorCode::Interrupted), false);
+        end(RunState::Interrupted, "aborted" + at + ": the worker was killed on command", mantissa::exit_code(ErrorCode::Interrupted), false);
+    } else if (!m_hung.said().empty()) {
+        end(RunState::Interrupted, m_hung.said(), mantissa::exit_code(ErrorCode::Interrupted), false);
     } else if (by_signal) {
-        end(RunState::Lost, who + (has_ranks ? "was " : "") + describe_wait_status(ended.wait_status) + at_step(recorded.steps) +
-                (has_ranks ? "; the other ranks were ended" : ""),
-            mantissa::exit_code(ErrorCode::WorkerLost), false);
+        lost_by_signal(ended, has_ranks, at);
     } else {
         const int code = WEXITSTATUS(ended.wait_status);
         const std::string log_name = rank_log("", ended.rank).string();
         const std::string reason = !ended.last_words.empty()
-                                       ? (has_ranks && ended.rank != 0 ? who + "failed" + at_step(recorded.steps) + ": " : "") +
+                                       ? (has_ranks && ended.rank != 0 ? who + "failed" + at + ": " : "") +
                                              ended.last_words
                                        : (has_ranks ? who : "the worker ") + describe_wait_status(ended.wait_status) +
-                                             at_step(recorded.steps) + " without an end state; its words are in " + log_name;
+                                             at + " without an end state; its words are in " + log_name;
         end(RunState::Failed, reason, code == 0 ? mantissa::exit_code(ErrorCode::Internal) : code, false);
     }
+}
+
+void ManagedRun::lost_by_signal(const WorkerGroup::End& ended, bool has_ranks, const std::string& at) {
+    const std::string who = has_ranks ? "rank " + std::to_string(ended.rank) + " was " : "";
+    const bool may_be_memory = WTERMSIG(ended.wait_status) == SIGKILL;
+    end(RunState::Lost,
+        who + describe_wait_status(ended.wait_status) + at + (may_be_memory ? told_oom(m_oom_kills_before, oom_kills()) : "") +
+            (has_ranks ? "; the other ranks were ended" : ""),
+        mantissa::exit_code(ErrorCode::WorkerLost), false);
 }
 
 void ManagedRun::end_unstarted(RunState state, const std::string& reason, int exit_code) {
@@ -142,7 +158,10 @@ Result<std::string> ManagedRun::command(const std::string& name) {
     if (name == "abort") {
         m_aborted = true;
         m_workers.kill_all();
-    } else if (const auto sent = m_workers.send(name + "\n"); !sent) {
+        return mode() + ": aborted";
+    }
+    if (name == "stop" || name == "interrupt") m_hung.ask_to_end();
+    if (const auto sent = m_workers.send(name + "\n"); !sent) {
         return Error{ErrorCode::InputOutput, "the run " + mode() + " can't be reached: " + sent.error().message, ""};
     }
     return mode() + ": " + name;

@@ -2,22 +2,22 @@
 // One run under a supervisor: queued, tried, its worker process, its end. The supervisor's one thread only.
 // Internal to core/launch.
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "launch/control_client.h"
+#include "launch/hung_run.h"
 #include "launch/job.h"
+#include "launch/run_watch.h"
 #include "launch/worker_group.h"
 #include "plan/run_plan.h"
-#include "record/run_reader.h"
 
 namespace mantissa {
 
 class ManagedRun {
   public:
-    ManagedRun(JobRun run, RunClaim claim) : m_run(std::move(run)), m_claim(std::move(claim)) {}
+    ManagedRun(JobRun run, RunClaim claim) : m_run(std::move(run)), m_claim(std::move(claim)), m_watch(m_run.folder) {}
 
     [[nodiscard]] const JobRun& run() const { return m_run; }
     /// "no repetition 1" for a replica.
@@ -49,7 +49,8 @@ class ManagedRun {
     Result<std::string> command_before_start(const std::string& name);
     void end(RunState state, const std::string& reason, int exit_code, bool is_written);
     void workers_ended(const WorkerGroup::End& ended, bool has_ranks);
-    void follow();
+    void lost_by_signal(const WorkerGroup::End& ended, bool has_ranks, const std::string& at);
+    void end_if_hung();
 
     JobRun m_run;
     RunClaim m_claim;
@@ -60,9 +61,9 @@ class ManagedRun {
     RunState m_end_state = RunState::Queued;
     std::string m_end_reason;
     int m_exit_code = 0;
-    std::unique_ptr<RunReader> m_reader;  // follows the recording for `status`
-    std::int64_t m_steps = 0;
-    std::string m_state = "queued", m_reason;
+    RunWatch m_watch;  // for `status`
+    HungRun m_hung;
+    std::optional<std::int64_t> m_oom_kills_before;
 };
 
 }  // namespace mantissa

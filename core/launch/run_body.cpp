@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "launch/engine_module.h"
 #include "launch/run_files.h"
+#include "launch/lost_rank.h"
 
 namespace mantissa {
 
@@ -58,6 +59,10 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
     const auto plan = launch_files::read_run_plan(folder.plan());
     auto recorder = RunRecorder::open(folder.path, rank);
     if (!recorder) return failed(recorder.error());
+    if (const auto begun = (*recorder)->begin_life(rank); !begun) return failed(begun.error());
+    if (gate != nullptr) {
+        gate->on_waiting([&recorder](bool waits) { (*recorder)->activity(waits ? Activity::WaitingForTurn : Activity::Training); });
+    }
     RunResult result;
     if (!plan) {
         result = failed(plan.error());
@@ -74,10 +79,13 @@ RunResult execute_run(const RunFolder& folder, RunControl& control, StepGate* ga
             result = train(*plan, session, **engine, say);
         }
     }
+    if (gate != nullptr) gate->on_waiting({});
+    if (result.exit_code == exit_code(ErrorCode::WorkerLost) && ranks != nullptr) result.reason = who_was_lost(folder, rank, result.reason);
     if (result.state == RunState::Failed) (*recorder)->state(RunState::Failed, result.reason);
     (*recorder)->meta(launch_files::exit_code_key, std::to_string(result.exit_code));
     const auto flushed = (*recorder)->flush();
     if (!flushed && result.state != RunState::Failed) result = failed(flushed.error());
+    (*recorder)->end_life(result.state, result.reason, result.exit_code);
     recorder->reset();
     // The end state and the reserve are the run's, not one rank's.
     if (rank == 0 && flushed) launch_files::free_reserve(folder);

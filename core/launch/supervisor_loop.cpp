@@ -29,7 +29,7 @@ constexpr std::int64_t longest_hold_ns =
 int open_signals() {
     sigset_t signals;
     sigemptyset(&signals);
-    for (const int signal : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&signals, signal);
+    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1}) sigaddset(&signals, signal);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     for (const int ignored : {SIGPIPE, SIGHUP, SIGXFSZ}) std::signal(ignored, SIG_IGN);
     return ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -121,10 +121,11 @@ void SupervisorLoop::wait_for_events() {
 void SupervisorLoop::take_signals() {
     signalfd_siginfo signal{};
     while (::read(m_signals, &signal, sizeof signal) == sizeof signal) {
-        const bool stop = signal.ssi_signo == static_cast<std::uint32_t>(SIGTERM);
+        const bool warning = signal.ssi_signo == static_cast<std::uint32_t>(SIGUSR1);  // Slurm: the time is nearly over
+        const bool stop = warning || signal.ssi_signo == static_cast<std::uint32_t>(SIGTERM);
         const bool interrupt = signal.ssi_signo == static_cast<std::uint32_t>(SIGINT);
         if (!stop && !interrupt) continue;
-        log::info(stop ? "SIGTERM: all runs stop" : "SIGINT: all runs are interrupted");
+        log::info(warning ? "SIGUSR1: all runs stop" : stop ? "SIGTERM: all runs stop" : "SIGINT: all runs are interrupted");
         for (auto& run : m_runs) {
             if (!run.has_ended()) (void)run.command(stop ? "stop" : "interrupt");
         }

@@ -10,6 +10,7 @@
 #include "launch/engine_module.h"
 #include "launch/run_body.h"
 #include "launch/run_files.h"
+#include "launch/thread_control.h"
 #include "record/rank_file.h"
 
 namespace mantissa {
@@ -75,7 +76,7 @@ std::string thread_scope_refusal(JobKind kind, Precision mode) {
 
 Result<std::unique_ptr<ThreadRun>> ThreadRun::start(
     PreparedJob job, const EngineLoader& loader,
-    std::function<Result<void>(const std::filesystem::path&)> finish, std::optional<RankPlace> ranks) {
+    std::function<Result<void>(const std::filesystem::path&)> finish, std::optional<RankPlace> ranks, Owner owner) {
     const bool is_main = !ranks || ranks->rank == 0;
     auto& state = process_state();
     {
@@ -95,11 +96,21 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(
     }
     const Precision mode = job.runs.front().mode;
     std::unique_ptr<ThreadRun> run(new ThreadRun(std::move(job)));
+    if (is_main) {
+        auto server = ThreadControl::open(run->m_job.runs.front().folder, to_string(mode), run->m_control, owner == Owner::Window ? ::getpid() : 0);
+        if (server)
+            run->m_server = std::move(*server);
+        else
+            log::warning("the run can be controlled from this program alone: " + describe(server.error()));
+    }
     run->m_thread = std::jthread([self = run.get(), loader = loader_that_binds(loader, mode),
                                   finish = std::move(finish), job_lock = *job_lock, leave, ranks, is_main] {
         const RunFolder folder = self->m_job.runs.front().folder;
         const RunLog log(rank_log(folder.path, ranks ? ranks->rank : 0));
-        self->m_exit_code = execute_run(folder, self->m_control, nullptr, loader, log, ranks ? &*ranks : nullptr).exit_code;
+        RunResult result = execute_run(folder, self->m_control, nullptr, loader, log, ranks ? &*ranks : nullptr);
+        self->m_exit_code = result.exit_code;
+        self->m_reason = std::move(result.reason);
+        if (self->m_server) self->m_server->publish_end(result.exit_code);
         if (finish && is_main) {
             if (const auto finished = finish(folder.path); !finished) log::error(describe(finished.error()));
         }
@@ -112,9 +123,35 @@ Result<std::unique_ptr<ThreadRun>> ThreadRun::start(
     return run;
 }
 
+ThreadRun::ThreadRun(PreparedJob job) : m_job(std::move(job)) {}
+
 ThreadRun::~ThreadRun() {
     m_control.post(ControlCommand::Interrupt);
     if (m_thread.joinable()) m_thread.join();
+}
+
+void ThreadRun::end_by(ControlCommand command) {
+    m_hung.ask_to_end();
+    m_control.post(command);
+}
+
+std::string ThreadRun::must_leave() {
+    const RunFolder& folder = m_job.runs.front().folder;
+    std::string reason;
+    if (m_server && m_server->is_aborted()) {
+        const auto lives = read_lives(folder.path);
+        reason = "aborted" + (lives.empty() ? std::string() : " " + lives.front().where()) + ": the program was ended on command";
+    } else {
+        // A stop that came by the socket counts as well.
+        if (m_control.is_ending()) m_hung.ask_to_end();
+        if (m_hung.look(folder) == HungRun::Act::Kill) reason = m_hung.said();
+    }
+    if (reason.empty() || !m_server) return reason;
+    const auto written = launch_files::write_state(folder, RunState::Interrupted, reason, mantissa::exit_code(ErrorCode::Interrupted));
+    if (!written) log::error(describe(written.error()));
+    std::error_code ignored;
+    std::filesystem::remove(folder.socket_name(), ignored);
+    return reason;
 }
 
 int ThreadRun::wait() {

@@ -146,6 +146,7 @@ void TurnGate::take_turn(const RunControl& control) {
     m_table->slots[m_slot].waiting_since_ns = monotonic_ns();
     m_table->slots[m_slot].state = Waiting;
     m_table->wake();
+    if (m_on_waiting) m_on_waiting(true);
     while (!control.is_ending()) {
         const std::uint32_t seen = m_table->changes;
         if (is_first_in_line() && ::flock(m_turn_descriptor, LOCK_EX | LOCK_NB) == 0) {
@@ -156,6 +157,7 @@ void TurnGate::take_turn(const RunControl& control) {
         m_table->wait(seen, std::chrono::milliseconds(20));
     }
     m_table->slots[m_slot].state = Running;
+    if (m_on_waiting) m_on_waiting(false);
 }
 
 void TurnGate::give_turn() {

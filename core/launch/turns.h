@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "base/result.h"
@@ -24,6 +25,7 @@ class TurnGate final : public StepGate {
 
     void wait_for_turn(std::int64_t next_step, const RunControl& control) override;
     void run_ended() override;
+    void on_waiting(std::function<void(bool waits)> listener) override { m_on_waiting = std::move(listener); }
     /// For RunControl::set_wait_hook: a paused run gives its turn away, and takes one again before it goes
     /// on.
     void paused(bool waiting, const RunControl& control);
@@ -44,6 +46,7 @@ class TurnGate final : public StepGate {
     std::int64_t m_turn_ns = 0;
     std::int64_t m_turn_started_ns = 0;
     bool m_has_turn = false, m_ended = false;
+    std::function<void(bool)> m_on_waiting;
 };
 
 inline constexpr std::size_t most_turn_slots = 16;

@@ -40,6 +40,7 @@ int open_signals() {
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGUSR1);  // Slurm's warning that the time is nearly over
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGHUP, SIG_IGN);
@@ -79,8 +80,9 @@ class CommandListener {
         signalfd_siginfo signal{};
         while (::read(m_signals, &signal, sizeof signal) == sizeof signal) {
             const bool interrupt = signal.ssi_signo == static_cast<std::uint32_t>(SIGINT);
+            const bool warning = signal.ssi_signo == static_cast<std::uint32_t>(SIGUSR1);
             log::info(interrupt ? "SIGINT: the run is interrupted at the next step edge"
-                                : "SIGTERM: the run stops at the next step edge");
+                                : std::string(warning ? "SIGUSR1" : "SIGTERM") + ": the run stops at the next step edge");
             m_control.post(interrupt ? ControlCommand::Interrupt : ControlCommand::Stop);
         }
     }
@@ -240,6 +242,7 @@ TrialAnswer try_mode(const std::filesystem::path& plan_file, Precision mode, con
 
 int run_trial(const std::filesystem::path& plan_file, Precision mode, const std::filesystem::path& out_file,
               const EngineLoader& loader) {
+    std::signal(SIGUSR1, SIG_IGN);  // Slurm's warning goes to all processes; the supervisor ends the trial
     const TrialAnswer answer = try_mode(plan_file, mode, loader);
     const nlohmann::json json{{"report", to_json(answer.report)},
                               {"exit_code", answer.code},

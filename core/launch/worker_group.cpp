@@ -148,9 +148,7 @@ void WorkerGroup::end_the_rest() {
     const std::int64_t waited = monotonic_ns() - m_first_end_ns;
     if (!m_was_asked) {
         m_was_asked = true;
-        for (const Member& one : m_members) {
-            if (!one.wait_status) ::kill(one.pid, SIGTERM);
-        }
+        ask_all();
     }
     if (waited < killed_after_ns) return;
     for (Member& one : m_members) {
@@ -163,8 +161,8 @@ void WorkerGroup::end_the_rest() {
 // A process that lost the others is a consequence; one that was killed here is one, too.
 std::size_t WorkerGroup::culprit() const {
     const auto guilt = [](const Member& one) {
-        if (is_good(*one.wait_status)) return 0;
-        if (one.was_killed_here) return 1;
+        // One that had to be killed here takes nothing away from how the main process ended.
+        if (is_good(*one.wait_status) || one.was_killed_here) return 0;
         if (WIFEXITED(*one.wait_status) && WEXITSTATUS(*one.wait_status) == exit_code(ErrorCode::WorkerLost)) return 2;
         return WIFSIGNALED(*one.wait_status) ? 4 : 3;
     };
@@ -181,6 +179,12 @@ Result<void> WorkerGroup::send(const std::string& line) const {
         return Error{ErrorCode::InputOutput, std::strerror(errno), ""};
     }
     return {};
+}
+
+void WorkerGroup::ask_all() {
+    for (const Member& one : m_members) {
+        if (!one.wait_status) ::kill(one.pid, SIGTERM);
+    }
 }
 
 void WorkerGroup::kill_all() {

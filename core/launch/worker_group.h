@@ -44,6 +44,8 @@ class WorkerGroup {
     /// A line of the control protocol, to the main process.
     Result<void> send(const std::string& line) const;
     void kill_all();
+    /// SIGTERM to all that run.
+    void ask_all();
 
     [[nodiscard]] bool is_running() const { return !m_members.empty(); }
     [[nodiscard]] pid_t main_pid() const { return m_members.empty() ? -1 : m_members.front().pid; }

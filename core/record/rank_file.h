@@ -12,5 +12,9 @@ namespace mantissa {
 [[nodiscard]] inline std::filesystem::path rank_log(const std::filesystem::path& run_folder, std::int64_t rank) {
     return run_folder / (rank == 0 ? std::string("worker.log") : "rank-" + std::to_string(rank) + ".log");
 }
+/// What it says of itself while it lives (record/rank_life.h).
+[[nodiscard]] inline std::filesystem::path rank_life(const std::filesystem::path& run_folder, std::int64_t rank) {
+    return run_folder / (rank == 0 ? std::string("worker.life") : "rank-" + std::to_string(rank) + ".life");
+}
 
 }  // namespace mantissa

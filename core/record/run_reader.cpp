@@ -10,6 +10,7 @@
 #include "record/extremes.h"
 #include "record/rank_file.h"
 #include "record/read_only_database.h"
+#include "record/rank_life.h"
 #include "record/run_folder.h"
 
 namespace mantissa {
@@ -188,6 +189,7 @@ struct RunReader::Impl {
     Result<void> refresh();
     Result<void> read_tables(RunRows& rows, std::int64_t limit);
     Result<std::optional<StateRow>> recorded_state();
+    [[nodiscard]] std::string who_is_gone() const;
 };
 
 Result<void> RunReader::Impl::prepare() {
@@ -341,6 +343,17 @@ Result<std::map<std::string, std::string>> RunReader::meta() {
     return values;
 }
 
+std::string RunReader::Impl::who_is_gone() const {
+    const auto lives = read_lives(folder.path);
+    std::string names;
+    for (const RankLife& life : lives) {
+        if (life.is_alive || !life.end.empty()) continue;
+        names += (names.empty() ? "" : "; ") + (lives.size() > 1 ? "rank " + std::to_string(life.rank) : std::string("the worker")) + " vanished " +
+                 life.where() + (life.host.empty() ? "" : " (process " + std::to_string(life.process_id) + " on " + life.host + ")");
+    }
+    return (names.empty() ? "the worker ended" : names + ",") + std::string(" without a word (its lock is free, no end state)");
+}
+
 Result<StateRow> RunReader::state() {
     if (auto done = m_impl->refresh(); !done) return done.error();
     auto recorded = m_impl->recorded_state();
@@ -356,8 +369,7 @@ Result<StateRow> RunReader::state() {
                                (!*recorded || (*recorded)->state == RunState::Queued);
         if (!has_ended(*recorded) && !not_begun) {
             const std::int64_t time = *recorded ? (*recorded)->time_ns : 0;
-            return StateRow{time, RunState::Lost,
-                            "the worker ended without a word (its lock is free, no end state)"};
+            return StateRow{time, RunState::Lost, m_impl->who_is_gone()};
         }
     }
     return recorded->value_or(StateRow{});

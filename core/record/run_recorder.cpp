@@ -41,6 +41,7 @@ struct RunRecorder::Impl {
     std::optional<std::int64_t> last_saved_step;
     db::RowBatch taken;  // the writer thread's: rows that are being written, or that could not be
     std::thread thread;
+    std::unique_ptr<LifeFile> life;  // set before the run
     std::function<void(const TensorStatRow&)> tensor_stat_listener;  // the pushing thread's
 
     std::mutex mutex;  // protects all below
@@ -216,6 +217,7 @@ RunRecorder::~RunRecorder() {
 }
 
 void RunRecorder::step(const StepRow& row) {
+    if (m_impl->life) m_impl->life->step_done(row.step);
     m_impl->push(&db::RowBatch::steps, StepRow(row));
 }
 void RunRecorder::micro_batch(const MicroBatchRow& row) {
@@ -247,10 +249,26 @@ void RunRecorder::alarm(AlarmRow row) {
     m_impl->push(&db::RowBatch::alarms, std::move(row));
 }
 void RunRecorder::state(RunState state, std::string reason) {
+    if (state == RunState::Running) activity(Activity::Training);
+    if (state == RunState::Paused) activity(Activity::Paused);
     m_impl->push(&db::RowBatch::states, StateRow{now_ns(), state, std::move(reason)});
 }
 void RunRecorder::meta(std::string key, std::string value) {
     m_impl->push(&db::RowBatch::meta, std::pair{std::move(key), std::move(value)});
+}
+
+Result<void> RunRecorder::begin_life(std::int64_t rank) {
+    auto life = LifeFile::open(m_impl->path.parent_path(), rank);
+    if (!life) return life.error();
+    m_impl->life = std::move(*life);
+    return {};
+}
+void RunRecorder::activity(Activity activity) {
+    if (m_impl->life) m_impl->life->set_activity(activity);
+}
+void RunRecorder::end_life(RunState state, const std::string& reason, int exit_code) {
+    if (m_impl->life) m_impl->life->end(state, reason, exit_code);
+    m_impl->life.reset();
 }
 
 void RunRecorder::on_tensor_stat(std::function<void(const TensorStatRow&)> listener) {

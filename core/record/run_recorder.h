@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "record/rank_life.h"
 #include "record/rows.h"
 
 namespace mantissa {
@@ -36,6 +37,12 @@ class RunRecorder {
     void alarm(AlarmRow row);
     void state(RunState state, std::string reason = {});
     void meta(std::string key, std::string value);
+
+    /// This process is the one that trains as `rank` from now on: it says so in the folder (record/rank_life.h) until `end_life`, or
+    /// until it dies. Every step moves it, and every state Running or Paused.
+    Result<void> begin_life(std::int64_t rank);
+    void activity(Activity activity);
+    void end_life(RunState state, const std::string& reason, int exit_code);
 
     /// Sees every tensor record as it is pushed, on the pushing thread (alarms). Set before the run, or empty to stop.
     void on_tensor_stat(std::function<void(const TensorStatRow&)> listener);

@@ -130,7 +130,8 @@ OutputWatch* TrainLoop::outputs(std::int64_t step) {
 std::optional<RunEnd> TrainLoop::step_edge() {
     const auto tell = [this](bool paused) {
         if (paused) (void)settle(true);
-        m_session.recorder.state(paused ? RunState::Paused : RunState::Running, paused ? m_halt_reason : "");
+        const std::string why = m_halt_reason.empty() ? m_session.control.asked(ControlCommand::Pause, m_state.step) : m_halt_reason;
+        m_session.recorder.state(paused ? RunState::Paused : RunState::Running, paused ? why : "");
         m_halt_reason.clear();
     };
     const auto keep = [this] { save(); };
@@ -142,15 +143,10 @@ std::optional<RunEnd> TrainLoop::step_edge() {
         if (m_session.control.is_ending()) next = m_session.control.at_step_edge(tell, keep);
         if (m_session.control.take_checkpoint_request()) save();
     }
-    const std::string at = "before step " + std::to_string(m_state.step);
-    switch (next) {
-        case RunControl::Next::Go:
-            break;
-        case RunControl::Next::Stop:
-            return RunEnd{RunState::Stopped, "stopped " + at + (m_halt_reason.empty() ? "" : ": " + m_halt_reason)};
-        case RunControl::Next::Interrupt:
-            return RunEnd{RunState::Interrupted, "interrupted " + at};
-    }
+    const RunControl& control = m_session.control;
+    if (next == RunControl::Next::Interrupt) return RunEnd{RunState::Interrupted, "interrupted " + control.obeyed(ControlCommand::Interrupt, m_state.step)};
+    if (next == RunControl::Next::Stop)
+        return RunEnd{RunState::Stopped, "stopped " + control.obeyed(ControlCommand::Stop, m_state.step) + (m_halt_reason.empty() ? "" : ": " + m_halt_reason)};
     return std::nullopt;
 }
 
@@ -215,16 +211,20 @@ std::optional<RunEnd> TrainLoop::after_refusal(const NonFinite& refusal) {
 
 void TrainLoop::evaluate(const RunControl* control) {
     if (settle(true)) return;
+    m_session.recorder.activity(Activity::Evaluating);
     for (EvaluationRow& row : m_evaluator.evaluate(m_state.step, control)) {
         m_session.recorder.evaluation(std::move(row));
         m_state.evaluated_at = m_state.step;
     }
+    m_session.recorder.activity(Activity::Training);
 }
 
 void TrainLoop::save() {
     if (settle(true)) return;
     m_state.poisoned = m_incidents.is_poisoned();
+    m_session.recorder.activity(Activity::Saving);
     m_checkpoints.save(m_state.step);
+    m_session.recorder.activity(m_session.control.is_paused() ? Activity::Paused : Activity::Training);
 }
 
 RunEnd TrainLoop::finish(RunEnd end) {

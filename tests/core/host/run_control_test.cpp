@@ -168,3 +168,21 @@ TEST(RunControl, the_wait_hook_frames_the_pause) {
     EXPECT_EQ(next, RunControl::Next::Go);
     EXPECT_EQ(order, (std::vector<std::string>{"hook waits", "paused", "running", "hook goes"}));
 }
+
+TEST(RunControl, tells_in_which_step_a_command_came) {
+    RunControl control;
+    EXPECT_EQ(control.asked(ControlCommand::Stop, 300), "");
+    control.post(ControlCommand::Pause);
+    EXPECT_EQ(control.asked(ControlCommand::Pause, 300), "asked for before its first step");
+    control.post(ControlCommand::Resume);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(control.at_step_edge({}), RunControl::Next::Go);  // steps 300, 301, 302 have begun
+    control.post(ControlCommand::Stop);
+    EXPECT_EQ(control.asked(ControlCommand::Stop, 303), "asked for in step 302");
+    RunControl together;  // a loop that decides with other processes
+    together.count_step();
+    together.post(ControlCommand::Pause);
+    together.count_step();
+    EXPECT_EQ(together.asked(ControlCommand::Pause, 2), "asked for in step 0");
+    together.post(ControlCommand::Step);
+    EXPECT_EQ(together.asked(ControlCommand::Pause, 2), "one step was asked for");
+}

@@ -53,6 +53,23 @@ TEST(LiveHeadline, TheWorstIsSaidFirst) {
               "no was lost after 240 steps (killed by SIGKILL). 1 more run needs a look. bf16 goes on.");
 }
 
+TEST(LiveHeadline, ARunThatStandsStillIsSaidWithItsRank) {
+    auto runs = running();
+    runs[1].stall = Stall{std::nullopt, 34, Activity::Training, 1240, true};
+    const LiveHeadline headline = live_headline(runs, "en");
+    EXPECT_EQ(headline.text, "fp16: no progress for 34 s, at step 1,240. Wait, or stop it: what does not react within 5 s is ended by force, "
+                             "and all that is recorded stays. no and bf16 go on.");
+    EXPECT_EQ(headline.severity, "warning");
+    runs[1].stall->has_pulse = false;
+    EXPECT_NE(live_headline(runs, "en").text.find("its process gives no sign of life"), std::string::npos);
+    runs[1].stall->rank = 1;
+    runs[1].stall->last_step.reset();
+    EXPECT_NE(live_headline(runs, "en").text.find("before its first step; rank 1 gives no sign of life"), std::string::npos);
+    EXPECT_NE(live_headline(runs, "zh").text.find("进程 1（rank）没有生命迹象"), std::string::npos);
+    runs[2].state = RunState::Lost;  // worse
+    EXPECT_EQ(live_headline(runs, "en").severity, "error");
+}
+
 TEST(LiveHeadline, ProbingIsNoAlarm) {
     auto runs = running();
     runs[1].skipped_probing = 1;

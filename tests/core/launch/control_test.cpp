@@ -124,8 +124,13 @@ TEST_F(Control, the_first_controls_later_ones_watch_and_inherit) {
     const auto told = next(second, ControlEvent::Kind::Controller);
     ASSERT_TRUE(told);
     EXPECT_FALSE(told->is_controller);
-    EXPECT_NE(told->text.find("another program"), std::string::npos);
+    EXPECT_EQ(told->text, "another program (process " + std::to_string(::getpid()) + ") controls this job; you watch it");
+    EXPECT_EQ(told->holder, ::getpid());
     EXPECT_EQ(answer(second, "stop").kind, ControlEvent::Kind::Refused);
+    // A person at a shell is obeyed all the same, and told who else controls.
+    const auto by_shell = send_one_command(handle.folder(), "watch1", "fp16");
+    ASSERT_TRUE(by_shell) << describe(by_shell.error());
+    EXPECT_EQ(*by_shell, "fp16: watch1 (a window controls it too: process " + std::to_string(::getpid()) + ")");
     auto watcher = connect(handle.folder(), ControlRole::Watch);
     EXPECT_FALSE(next(watcher, ControlEvent::Kind::Controller)->is_controller);
     EXPECT_TRUE(soon([&] { return steps(0) > 20; }));  // nobody stopped it

@@ -1,6 +1,7 @@
 // A fake engine module for the tests of launch: trains nothing, but records rows, takes turns, obeys control,
 // and misbehaves on demand. The plan's name says how: words "key=value" for all modes, "fp16.key=value" for
-// one.
+// one, "rank1.key=value" for one of several ranks (which don't meet: each runs alone).
+//   hang_at=N (never comes back)  kill_at=N (SIGKILL)
 //   steps=N  ms=N (time of a step)  crash_at=N (SIGSEGV)  refuse=1  trial=crash|hang|refuse  start_ms=N
 //   (before step 0) nonfinite_at=N  throw_at=N  exit_at=N  save=fail
 //   reproduced=bits|pattern|no  replay.ID=holds|bad|later|crash|hang|throw (ID: a variant, or island.PLACE)
@@ -27,12 +28,18 @@ namespace {
 
 using namespace mantissa;
 
+/// Of this process; the name of the worker's own variable (launch/worker_environment.h).
+std::string rank_prefix() {
+    const char* rank = std::getenv("MANTISSA_RANK");
+    return "rank" + std::string(rank != nullptr ? rank : "0") + ".";
+}
+
 std::string word(const RunPlan& plan, const std::string& key, const std::string& otherwise) {
     std::istringstream words(plan.name);
     std::string found = otherwise;
     for (std::string text; words >> text;) {
         for (const auto& prefix :
-             {key + "=", std::string(to_string(plan.mixed_precision)) + "." + key + "="}) {
+             {key + "=", std::string(to_string(plan.mixed_precision)) + "." + key + "=", rank_prefix() + key + "="}) {
             if (text.rfind(prefix, 0) == 0) found = text.substr(prefix.size());
         }
     }
@@ -80,6 +87,8 @@ void misbehave(const RunPlan& plan, std::int64_t step) {
         std::raise(SIGSEGV);
     }
     if (step == number(plan, "exit_at", -1)) ::_exit(77);
+    if (step == number(plan, "kill_at", -1)) std::raise(SIGKILL);
+    if (step == number(plan, "hang_at", -1)) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 RunEnd end(RunSession& session, RunState state, const std::string& reason) {
@@ -90,10 +99,10 @@ RunEnd end(RunSession& session, RunState state, const std::string& reason) {
 Result<RunEnd> run(const RunPlan& plan, RunSession& session) {
     const std::int64_t steps = number(plan, "steps", 100), ms = number(plan, "ms", 1),
                        nonfinite_at = number(plan, "nonfinite_at", -1);
-    const auto on_pause = [&](bool paused) {
-        session.recorder.state(paused ? RunState::Paused : RunState::Running);
-    };
     std::int64_t done = 0;
+    const auto on_pause = [&](bool paused) {
+        session.recorder.state(paused ? RunState::Paused : RunState::Running, paused ? session.control.asked(ControlCommand::Pause, done) : "");
+    };
     const auto on_checkpoint = [&] {
         const bool fails = word(plan, "save", "") == "fail";
         session.recorder.meta(meta::checkpoint, (session.folder.checkpoints() / ("checkpoint_" + std::to_string(done))).string());

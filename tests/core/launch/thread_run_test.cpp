@@ -1,5 +1,6 @@
 #include "launch/thread_run.h"
 
+#include "launch/control_client.h"
 #include "launch/engine_module.h"
 #include "launch_fixture.h"
 
@@ -57,6 +58,67 @@ TEST_F(ThreadScope, control_works_directly) {
     (*thread)->control().post(ControlCommand::Stop);
     EXPECT_EQ((*thread)->wait(), 0);
     EXPECT_EQ(read_run_outcome(folder)->state, RunState::Stopped);
+}
+
+// As in the scopes with a supervisor: by the folder, from a shell and from another window.
+TEST_F(ThreadScope, is_controlled_by_its_folder_too) {
+    auto thread = run("steps=100000 ms=1");
+    ASSERT_TRUE(thread);
+    const auto folder = (*thread)->folder();
+    const auto in = [&](RunState wanted) {
+        return soon([&] {
+            const auto all = rows(folder);
+            return !all.states.empty() && all.states.back().state == wanted;
+        });
+    };
+    const auto paused = send_one_command(folder, "pause", "no");
+    ASSERT_TRUE(paused) << describe(paused.error());
+    EXPECT_EQ(*paused, "no: pause");
+    ASSERT_TRUE(in(RunState::Paused));
+    const auto held = rows(folder).steps.size();
+    ASSERT_TRUE(send_one_command(folder, "step", ""));
+    EXPECT_TRUE(soon([&] { return rows(folder).steps.size() == held + 1; }));
+    EXPECT_FALSE(send_one_command(folder, "pause", "fp16"));
+    EXPECT_FALSE(send_one_command(folder, "explode", ""));
+    auto window = ControlClient::connect(folder, ControlRole::Control);
+    ASSERT_TRUE(window);
+    ASSERT_TRUE(soon([&] {
+        while (window->take_event()) {
+        }
+        return window->is_controller();
+    }));
+    ASSERT_TRUE(window->send("resume", "no"));
+    EXPECT_TRUE(soon([&] { return rows(folder).steps.size() > held + 5; }));
+    ASSERT_TRUE(send_one_command(folder, "abort", ""));
+    EXPECT_TRUE(soon([&] { return (*thread)->must_leave().find("aborted at step ") == 0; }));
+    EXPECT_EQ(read_run_outcome(folder)->state, RunState::Interrupted);
+    EXPECT_FALSE(ControlClient::connect(folder, ControlRole::Watch));
+    (*thread)->end_by(ControlCommand::Stop);
+    (*thread)->wait();
+}
+
+TEST_F(ThreadScope, in_a_window_others_watch_and_a_shell_may_act) {
+    SourcedPlan sourced = plan("steps=100000 ms=1", {});
+    sourced.plan.launch.scope = LaunchScope::Thread;
+    auto job = prepare_job(JobKind::SingleRun, sourced, runs());
+    ASSERT_TRUE(job);
+    auto thread = ThreadRun::start(std::move(*job), {}, {}, {}, ThreadRun::Owner::Window);
+    ASSERT_TRUE(thread);
+    const auto folder = (*thread)->folder();
+    auto other = ControlClient::connect(folder, ControlRole::Control);
+    ASSERT_TRUE(other);
+    std::optional<ControlEvent> told;
+    for (int i = 0; i < 50 && !(told && told->kind == ControlEvent::Kind::Controller); ++i) told = other->wait_event(100);
+    ASSERT_TRUE(told);
+    EXPECT_FALSE(told->is_controller);
+    EXPECT_EQ(told->holder, ::getpid());
+    const auto refused = send_one_command(folder, "abort", "");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("inside the window"), std::string::npos) << refused.error().message;
+    ASSERT_TRUE(send_one_command(folder, "stop", ""));
+    EXPECT_EQ((*thread)->wait(), 0);
+    const auto late = send_one_command(folder, "pause", "");
+    EXPECT_FALSE(late);
 }
 
 TEST_F(ThreadScope, one_at_a_time_one_precision_no_comparison) {

@@ -31,6 +31,7 @@ class Home {
     std::filesystem::path write(const std::string& name, const std::string& content) const;
     std::map<std::string, std::string> variables;  // added to the environment of every start
     std::filesystem::path input = "/dev/null";      // standard input of every start
+    std::filesystem::path program = MANTISSA_PROGRAM_FILE;  // a shell, for lines that a person pastes
 
     Outcome run(const std::vector<std::string>& arguments,
                 std::chrono::seconds limit = std::chrono::seconds(240)) const;

@@ -1,67 +1,12 @@
-// Several processes train one run: the numbers of one process with the doubled batch, one decision on skips, control, and what is said
-// when one of them dies.
-#include <gmock/gmock.h>
-#include <arpa/inet.h>
-#include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <signal.h>
-#include <sqlite3.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <chrono>
+// Several processes train one run: the numbers of one process with the doubled batch, one decision on skips, and what is said when one of
+// them dies.
 #include <cmath>
 #include <cstdlib>
-#include <map>
-#include <memory>
 
-#include "base/files.h"
-#include "program.h"
-#include "tests/support/processes.h"
+#include "ranks_support.h"
 
 namespace mantissa::system_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
-constexpr std::chrono::seconds patience{120};
-
-std::vector<std::string> two_ranks(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"train", "--cpu", "--json", "--num_processes", "2"});
-    return arguments;
-}
-
-Json trained(const Home& home, const std::vector<std::string>& arguments) {
-    const auto outcome = home.run(arguments);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return outcome.json();
-}
-
-Json steps_of(const Home& home, const Json& run) {
-    return Json::parse(home.run({"export", run["run_dir"].get<std::string>(), "--format", "json"}).out);
-}
-
-/// Rows of a query, one text a row, columns with blanks between.
-std::vector<std::string> query(const fs::path& file, const std::string& sql) {
-    sqlite3* opened = nullptr;
-    const int code = sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
-    const std::unique_ptr<sqlite3, int (*)(sqlite3*)> database(opened, sqlite3_close);
-    if (code != SQLITE_OK) throw std::runtime_error("can't open " + file.string());
-    std::vector<std::string> rows;
-    const auto add = [](void* to, int count, char** values, char**) {
-        std::string row;
-        for (int i = 0; i < count; ++i) row += std::string(i == 0 ? "" : " ") + (values[i] == nullptr ? "-" : values[i]);
-        static_cast<std::vector<std::string>*>(to)->push_back(row);
-        return 0;
-    };
-    if (sqlite3_exec(database.get(), sql.c_str(), add, &rows, nullptr) != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(database.get()));
-    return rows;
-}
-
-fs::path folder_of(const Json& run) { return run["run_dir"].get<std::string>(); }
 
 class CliRanks : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Modes, CliRanks, testing::Values("no", "fp16", "bf16"), [](const auto& one) { return one.param; });
@@ -153,30 +98,6 @@ TEST(CliRanks, a_comparison_runs_each_mode_on_all_ranks_one_by_one) {
     }
 }
 
-/// The value of MANTISSA_RANK in a process's environment.
-std::string rank_of(pid_t pid) {
-    const Result<std::string> read = read_file("/proc/" + std::to_string(pid) + "/environ");
-    if (!read) return "";  // gone meanwhile
-    const std::string& all = *read;
-    const std::string name = "MANTISSA_RANK=";
-    for (std::size_t at = 0; at < all.size(); at = all.find('\0', at) + 1) {
-        if (all.compare(at, name.size(), name) == 0) return all.substr(at + name.size(), all.find('\0', at) - at - name.size());
-        if (all.find('\0', at) == std::string::npos) break;
-    }
-    return "";
-}
-
-std::vector<pid_t> workers(const Home& home) { return test::processes_with(std::string("worker") + '\0' + home.runs().string()); }
-
-pid_t worker_of_rank(const Home& home, const std::string& rank) {
-    for (const pid_t pid : workers(home)) {
-        if (rank_of(pid) == rank) return pid;
-    }
-    return -1;
-}
-
-const std::vector<std::string> endless = two_ranks({"digits-cnn", "--max-steps", "500000"});
-
 TEST(CliRanks, a_killed_rank_is_named_and_nothing_is_left_behind) {
     for (const std::string rank : {"1", "0"}) {
         const Home home;
@@ -196,6 +117,30 @@ TEST(CliRanks, a_killed_rank_is_named_and_nothing_is_left_behind) {
     }
 }
 
+// A process that is stopped: nobody can tell it to go on, and the other one waits for it. Told while it lasts, ended when it is asked for.
+TEST(CliRanks, a_rank_that_is_stopped_is_told_by_its_name_and_the_run_can_be_ended) {
+    Home home;
+    home.variables["MANTISSA_STALL_MS"] = "2000";
+    Started program(home, endless);
+    ASSERT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= 15; }));
+    const pid_t worker = worker_of_rank(home, "1");
+    ASSERT_GT(worker, 0);
+    ASSERT_EQ(::kill(worker, SIGSTOP), 0);
+    Json shown;
+    ASSERT_TRUE(eventually(patience, [&] { return (shown = home.run({"runs", "show", "last", "--json"}).json()).contains("stalls"); }));
+    EXPECT_EQ(shown["state"].is_null() ? shown["runs"][0]["state"] : shown["state"], "running");
+    EXPECT_GE(shown["stalls"][0]["seconds"].get<int>(), 2);
+    EXPECT_THAT(shown["stalls"][0]["text"].get<std::string>(), HasSubstr("rank 1 gives no sign of life"));
+    ASSERT_EQ(home.run({"runs", "control", "last", "stop"}).code, 0);
+    const auto outcome = program.wait(patience);
+    EXPECT_EQ(outcome.code, 130) << outcome.err;
+    EXPECT_EQ(outcome.json()["state"], "interrupted");
+    EXPECT_THAT(outcome.json()["state_reason"].get<std::string>(), StartsWith("stopped: no progress for "));
+    EXPECT_THAT(outcome.err, HasSubstr("no: no progress for "));
+    EXPECT_GE(outcome.json()["steps"].get<int>(), 15);  // what was recorded stays
+    EXPECT_TRUE(workers(home).empty());
+}
+
 // Stands for a call that never comes back: the other one waits, and its time is over.
 TEST(CliRanks, a_rank_that_hangs_ends_the_run_when_the_groups_time_is_over) {
     const Home home;
@@ -208,34 +153,10 @@ TEST(CliRanks, a_rank_that_hangs_ends_the_run_when_the_groups_time_is_over) {
     ASSERT_EQ(::kill(worker, SIGSTOP), 0);
     const auto outcome = program.wait(patience);
     EXPECT_EQ(outcome.code, 5) << outcome.err;
-    EXPECT_THAT(outcome.json()["state_reason"].get<std::string>(), HasSubstr("another process ended, or didn't come"));
+    const std::string reason = outcome.json()["state_reason"];
+    EXPECT_THAT(reason, StartsWith("rank 1 gives no sign of life for "));
+    EXPECT_THAT(reason, HasSubstr("another process ended, or didn't come"));
     EXPECT_TRUE(workers(home).empty());
-}
-
-TEST(CliRanks, pause_step_resume_and_stop_act_on_all) {
-    const Home home;
-    Started program(home, endless);
-    ASSERT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= 15; }));
-    const auto state = [&] { return home.run({"runs", "list", "--json"}).json()["runs"][0]["state"]; };
-    const auto steps_of_rank_1 = [&] {
-        return std::stol(query(home.run_folders().front() / "rank-1.db", "SELECT count(*) FROM steps").front());
-    };
-    ASSERT_EQ(home.run({"runs", "control", "last", "pause"}).code, 0);
-    ASSERT_TRUE(eventually(patience, [&] { return state() == "paused"; }));
-    const long held = recorded_steps(home);
-    ASSERT_TRUE(eventually(patience, [&] { return steps_of_rank_1() == held; }));
-    ASSERT_EQ(home.run({"runs", "control", "last", "step"}).code, 0);
-    EXPECT_TRUE(eventually(patience, [&] { return recorded_steps(home) == held + 1 && steps_of_rank_1() == held + 1; }));
-    ASSERT_EQ(home.run({"runs", "control", "last", "checkpoint"}).code, 0);
-    ASSERT_EQ(home.run({"runs", "control", "last", "resume"}).code, 0);
-    EXPECT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= held + 15; }));
-    ASSERT_EQ(home.run({"runs", "control", "last", "stop"}).code, 0);
-    const auto outcome = program.wait(patience);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.json()["state"], "stopped");
-    EXPECT_TRUE(workers(home).empty());
-    const Json saved = home.run({"runs", "checkpoints", "last", "--json"}).json()["runs"][0];
-    EXPECT_GE(saved["checkpoints"].size(), 2U) << saved.dump(1);
 }
 
 TEST(CliRanks, ctrl_c_ends_all) {
@@ -264,120 +185,6 @@ TEST(CliRanks, a_run_of_two_goes_on_from_its_checkpoint_to_the_same_losses) {
     for (const char* file : {"run.db", "rank-1.db"}) {
         EXPECT_EQ(query(folder_of(rest) / file, losses), query(folder_of(whole) / file, losses)) << file;
     }
-}
-
-// --- a launch that somebody else made: exactly the variables of torchrun, of srun's step and of mpirun
-
-/// A port of this machine that was free a moment ago.
-int free_port() {
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (::bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-        ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-        throw std::runtime_error("no free port");
-    }
-    ::close(socket);
-    return ntohs(address.sin_port);
-}
-
-using Variables = std::map<std::string, std::string>;
-
-Variables of_torchrun(int rank, int port) {
-    return {{"RANK", std::to_string(rank)},       {"WORLD_SIZE", "2"},           {"LOCAL_RANK", std::to_string(rank)},
-            {"LOCAL_WORLD_SIZE", "2"},            {"MASTER_ADDR", "127.0.0.1"},  {"MASTER_PORT", std::to_string(port)},
-            {"GROUP_RANK", "0"},                  {"ROLE_RANK", std::to_string(rank)}, {"TORCHELASTIC_RESTART_COUNT", "0"}};
-}
-Variables of_slurm(int rank, int port) {
-    return {{"SLURM_PROCID", std::to_string(rank)}, {"SLURM_LOCALID", std::to_string(rank)}, {"SLURM_STEP_NUM_TASKS", "2"},
-            {"SLURM_NTASKS", "2"},                  {"SLURM_JOB_ID", "4711"},                {"SLURM_STEP_ID", "0"},
-            {"SLURM_STEP_NODELIST", "localhost"},   {"MASTER_PORT", std::to_string(port)}};
-}
-Variables of_open_mpi(int rank, int port) {
-    return {{"OMPI_COMM_WORLD_RANK", std::to_string(rank)}, {"OMPI_COMM_WORLD_SIZE", "2"},
-            {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(rank)}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
-            {"MASTER_PORT", std::to_string(port)}};
-}
-
-struct Pair {
-    Outcome main, other;
-};
-Pair launched(Home& home, Variables (*variables)(int, int), const std::vector<std::string>& arguments) {
-    const int port = free_port();
-    home.variables = variables(1, port);
-    Started other(home, arguments);
-    home.variables = variables(0, port);
-    Started main(home, arguments);
-    home.variables.clear();
-    Pair pair;
-    pair.main = main.wait(patience);
-    pair.other = other.wait(patience);
-    return pair;
-}
-
-TEST(CliJoin, two_processes_of_a_launch_train_what_two_local_ranks_train) {
-    const std::vector<std::string> plan{"digits-mlp", "--mixed_precision", "fp16", "--max-steps", "20"};
-    Home home;
-    const Json local = trained(home, two_ranks(plan));
-    const auto losses = query(folder_of(local) / "run.db", "SELECT step, loss, loss_scale FROM steps ORDER BY step");
-    std::vector<std::string> arguments{"train", "--cpu", "--json"};
-    arguments.insert(arguments.end(), plan.begin(), plan.end());
-    for (const auto variables : {of_torchrun, of_slurm, of_open_mpi}) {
-        const Pair pair = launched(home, variables, arguments);
-        EXPECT_EQ(pair.main.code, 0) << pair.main.err;
-        EXPECT_EQ(pair.other.code, 0) << pair.other.err;
-        EXPECT_TRUE(pair.other.out.empty()) << pair.other.out;  // rank 0 says what there is to say
-        EXPECT_THAT(pair.main.err, HasSubstr("rank 0 of 2 by "));
-        const Json run = pair.main.json();
-        ASSERT_TRUE(run.is_object()) << pair.main.out;
-        EXPECT_EQ(run["state"], "finished");
-        EXPECT_EQ(query(folder_of(run) / "run.db", "SELECT step, loss, loss_scale FROM steps ORDER BY step"), losses);
-        EXPECT_EQ(query(folder_of(run) / "rank-1.db", "SELECT count(*) FROM steps"), std::vector<std::string>{"20"});
-    }
-    EXPECT_EQ(home.run_folders().size(), 4U);  // one folder a launch
-}
-
-TEST(CliJoin, what_rank_0_refuses_ends_all_with_its_sentence) {
-    Home home;
-    const Pair pair = launched(home, of_torchrun, {"train", "digits-mlp", "--cpu", "--runs-dir", "/proc/no/runs"});
-    EXPECT_NE(pair.main.code, 0);
-    EXPECT_EQ(pair.other.code, pair.main.code) << pair.other.err;
-    EXPECT_THAT(pair.other.err, HasSubstr("rank 0: "));
-    EXPECT_THAT(pair.other.err, HasSubstr("/proc/no"));
-    EXPECT_TRUE(home.run_folders().empty());
-}
-
-TEST(CliJoin, a_rank_that_is_killed_is_missed_by_the_other) {
-    Home home;
-    const int port = free_port();
-    const std::vector<std::string> arguments{"train", "digits-cnn", "--cpu", "--json", "--max-steps", "500000"};
-    home.variables = of_torchrun(1, port);
-    Started other(home, arguments);
-    home.variables = of_torchrun(0, port);
-    Started main(home, arguments);
-    home.variables.clear();
-    ASSERT_TRUE(eventually(patience, [&] { return recorded_steps(home) >= 15; }));
-    other.send(SIGKILL);
-    const auto outcome = main.wait(patience);
-    EXPECT_EQ(outcome.code, 5) << outcome.err;
-    EXPECT_EQ(outcome.json()["state"], "failed");
-    EXPECT_THAT(outcome.json()["state_reason"].get<std::string>(), HasSubstr("another process ended"));
-}
-
-TEST(CliJoin, half_set_variables_and_other_scopes) {
-    Home home;
-    home.variables = {{"RANK", "0"}, {"WORLD_SIZE", "2"}};
-    const auto refused = home.run({"train", "digits-mlp", "--cpu"});
-    EXPECT_EQ(refused.code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("torchrun's variables are half set: LOCAL_RANK is missing"));
-    // A flag is stronger than a launcher.
-    const auto alone = home.run({"train", "digits-mlp", "--cpu", "--json", "--max-steps", "5", "--scope", "process"});
-    EXPECT_EQ(alone.code, 0) << alone.err;
-    home.variables = of_torchrun(0, 29500);
-    const auto compared = home.run({"compare", "digits-mlp", "--cpu", "--scope", "process", "--max-steps", "5", "--json"});
-    EXPECT_EQ(compared.code, 0) << compared.err;
 }
 
 }  // namespace
