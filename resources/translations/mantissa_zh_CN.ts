@@ -1605,6 +1605,10 @@
         <source>Back to the page before</source>
         <translation>返回上一页</translation>
     </message>
+    <message>
+        <source>End the runs at once, unsaved</source>
+        <translation>立即结束运行，不保存</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::AxisTexts</name>
@@ -2081,6 +2085,22 @@
         <source>A run of its own that goes on from a saved checkpoint, also in another precision</source>
         <translation>从已保存的检查点继续的一次新运行，也可以换用另一种精度</translation>
     </message>
+    <message>
+        <source>✕ End now</source>
+        <translation>✕ 立即结束</translation>
+    </message>
+    <message>
+        <source>End all runs at once</source>
+        <translation>立即结束所有运行</translation>
+    </message>
+    <message>
+        <source>They finish their step and save. This kills them instead; what is recorded stays.</source>
+        <translation>它们会完成当前步并保存。此按钮则直接终止它们；已记录的内容会保留。</translation>
+    </message>
+    <message>
+        <source>The runs finish their step, save a checkpoint and end.</source>
+        <translation>各运行完成当前步、保存检查点后结束。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::MachineProbe</name>
@@ -2173,6 +2193,10 @@
     <message>
         <source>✗ can&apos;t be read</source>
         <translation>✗ 无法读取</translation>
+    </message>
+    <message>
+        <source>no progress for %1 s</source>
+        <translation>已 %1 秒没有进展</translation>
     </message>
 </context>
 <context>
@@ -2479,16 +2503,20 @@
 <context>
     <name>mantissa::ui::RunController</name>
     <message>
-        <source>Another program controls this run; this window watches.</source>
-        <translation>此运行由另一个程序控制，此窗口只观看。</translation>
-    </message>
-    <message>
-        <source>This run is controlled elsewhere: %1</source>
-        <translation>此运行在别处受控：%1</translation>
-    </message>
-    <message>
         <source>No program works on this run any more, so there is nothing to control.</source>
         <translation>已没有程序在处理这次运行，因此无可控制。</translation>
+    </message>
+    <message>
+        <source>The run is being asked who controls it…</source>
+        <translation>正在询问由谁控制该运行……</translation>
+    </message>
+    <message>
+        <source>Another window (process %1) controls this run; this one watches, and takes over when that one is closed.</source>
+        <translation>另一个窗口（进程 %1）正在控制该运行；本窗口只观看，那个窗口关闭后由本窗口接管。</translation>
+    </message>
+    <message>
+        <source>The run trains in this window, which would end with it: stop it, or close the window.</source>
+        <translation>该运行在本窗口内训练，强制结束会连同窗口一起结束：请停止它，或关闭窗口。</translation>
     </message>
 </context>
 <context>
@@ -2950,6 +2978,10 @@ Start a comparison on the page Set up.</source>
         <source>Open Accelerate's configuration file as a source of settings</source>
         <translation>打开 Accelerate 的配置文件，作为设置的一个来源</translation>
     </message>
+    <message>
+        <source>A launcher starts this run: copy its lines.</source>
+        <translation>该运行由启动器启动：请复制它的命令。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::StatusStrip</name>
@@ -3190,14 +3222,6 @@ Start a comparison on the page Set up.</source>
         <translation>本机 %1 个 rank  –  共同训练</translation>
     </message>
     <message>
-        <source>join a launcher  –  torchrun, srun or mpirun start mantissa train</source>
-        <translation>加入启动器  –  由 torchrun、srun 或 mpirun 启动 mantissa train</translation>
-    </message>
-    <message>
-        <source>The launcher starts the processes; this window follows the run on the page Runs.</source>
-        <translation>进程由启动器启动；此窗口在“运行”页跟随该运行。</translation>
-    </message>
-    <message>
         <source>Where it runs</source>
         <translation>运行位置</translation>
     </message>
@@ -3244,6 +3268,18 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>This machine could not be asked: %1</source>
         <translation>无法查询本机：%1</translation>
+    </message>
+    <message>
+        <source>join a launcher  –  torchrun, srun or mpirun start the processes</source>
+        <translation>加入启动器  –  由 torchrun、srun 或 mpirun 启动各进程</translation>
+    </message>
+    <message>
+        <source>a launcher starts the processes, on this machine or on many; its lines are below</source>
+        <translation>由启动器在本机或多台机器上启动进程；命令见下方</translation>
+    </message>
+    <message>
+        <source>a launcher's processes</source>
+        <translation>启动器的进程</translation>
     </message>
 </context>
 <context>
@@ -4111,6 +4147,49 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>update</source>
         <translation>更新</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::JoinCard</name>
+    <message>
+        <source>Copied: the lines for %1</source>
+        <translation>已复制：%1 的命令</translation>
+    </message>
+    <message>
+        <source>Started by a launcher</source>
+        <translation>由启动器启动</translation>
+    </message>
+    <message>
+        <source>it starts the processes, they train one run together; no window is needed for that</source>
+        <translation>它启动各进程，各进程共同训练一个运行；这不需要窗口</translation>
+    </message>
+    <message>
+        <source>&amp;Precision</source>
+        <translation>精度(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Machines</source>
+        <translation>机器数(&amp;M)</translation>
+    </message>
+    <message>
+        <source>P&amp;rocesses on each</source>
+        <translation>每台进程数(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copy the lines for %1</source>
+        <translation>复制 %1 的命令</translation>
+    </message>
+    <message>
+        <source>Lines for %1</source>
+        <translation>%1 的命令</translation>
+    </message>
+    <message>
+        <source>Waiting for a new run “%1” in %2: Live opens it when its rank 0 has made the folder. All machines must see this folder; the plan is saved in %3.</source>
+        <translation>正在等待 %2 中的新运行“%1”：它的 rank 0 建好文件夹后，“实时”页会打开它。所有机器都必须能看到这个文件夹；方案保存在 %3。</translation>
     </message>
 </context>
 </TS>

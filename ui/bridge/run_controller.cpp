@@ -39,8 +39,9 @@ QString RunController::reason() const {
         return {};
     }
     if (m_client) {
-        return m_holder.isEmpty() ? tr("Another program controls this run; this window watches.")
-                                  : tr("This run is controlled elsewhere: %1").arg(m_holder);
+        return m_holder == 0 ? tr("The run is being asked who controls it…")
+                             : tr("Another window (process %1) controls this run; this one watches, and takes over when that one is closed.")
+                                   .arg(m_holder);
     }
     return tr("No program works on this run any more, so there is nothing to control.");
 }
@@ -51,7 +52,18 @@ void RunController::stepOnce() { send(ControlCommand::Step); }
 
 void RunController::checkpoint(const std::string& run) { send(ControlCommand::Checkpoint, run); }
 
-void RunController::stop() { send(ControlCommand::Stop); }
+void RunController::stop() {
+    m_isStopping = m_client && m_client->is_controller();
+    send(ControlCommand::Stop);
+}
+
+void RunController::abort() {
+    if (m_thread) {
+        Q_EMIT refused(tr("The run trains in this window, which would end with it: stop it, or close the window."));
+    } else if (sendText("abort", {})) {
+        Q_EMIT changed();
+    }
+}
 
 void RunController::watch(int level) {
     send(level <= 0 ? ControlCommand::Watch0 : level == 1 ? ControlCommand::Watch1 : ControlCommand::Watch2);
@@ -60,11 +72,7 @@ void RunController::watch(int level) {
 void RunController::send(ControlCommand command, const std::string& run) {
     if (m_thread) {
         m_thread->post(command);
-    } else if (!m_client) {
-        Q_EMIT refused(reason());
-        return;
-    } else if (const auto sent = m_client->send(to_string(command), run); !sent) {
-        Q_EMIT refused(QString::fromStdString(describe(sent.error())));
+    } else if (!sendText(to_string(command), run)) {
         return;
     }
     if (command == ControlCommand::Pause || command == ControlCommand::Step) {
@@ -73,6 +81,18 @@ void RunController::send(ControlCommand command, const std::string& run) {
         m_isPaused = false;
     }
     Q_EMIT changed();
+}
+
+bool RunController::sendText(const std::string& command, const std::string& run) {
+    if (!m_client || !m_client->is_controller()) {
+        Q_EMIT refused(reason());
+        return false;
+    }
+    if (const auto sent = m_client->send(command, run); !sent) {
+        Q_EMIT refused(QString::fromStdString(describe(sent.error())));
+        return false;
+    }
+    return true;
 }
 
 void RunController::tryToConnect() {
@@ -101,7 +121,7 @@ void RunController::takeEvents() {
                                          [](const RunStatus& run) { return run.state == "paused"; });
                 break;
             case ControlEvent::Kind::Controller:
-                m_holder = event->is_controller ? QString() : QString::fromStdString(event->text);
+                m_holder = event->is_controller ? 0 : event->holder;
                 break;
             case ControlEvent::Kind::Refused: Q_EMIT refused(QString::fromStdString(event->text)); break;
             case ControlEvent::Kind::Done: break;
@@ -119,8 +139,8 @@ void RunController::drop() {
         m_notifier.release()->deleteLater();
     }
     m_client.reset();
-    m_holder.clear();
-    m_isPaused = false;
+    m_holder = 0;
+    m_isPaused = m_isStopping = false;
     Q_EMIT changed();
 }
 

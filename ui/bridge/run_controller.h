@@ -26,6 +26,10 @@ class RunController : public QObject {
     void leave();
 
     [[nodiscard]] bool isAvailable() const;
+    /// Somebody else has the control: this window watches, and takes over when the other one ends.
+    [[nodiscard]] bool isWatching() const { return m_client && !m_client->is_controller() && m_holder != 0; }
+    /// A stop was asked for here and the runs haven't ended yet: the next thing to ask for is their end at once.
+    [[nodiscard]] bool isStopping() const { return m_isStopping; }
     /// Also when a run paused itself (on_nonfinite = pause).
     [[nodiscard]] bool isPaused() const { return m_thread ? m_thread->is_paused() : m_isPaused; }
     /// A sentence for the tool tip when it isn't available: nobody listens, or another window holds the control.
@@ -37,6 +41,8 @@ class RunController : public QObject {
     /// Runs save at their next step edge, or at once where they are paused. `run`: one mode of a comparison; empty = all.
     void checkpoint(const std::string& run = {});
     void stop();
+    /// Kills the workers; what is recorded stays. Not for a run in this window's own thread.
+    void abort();
     /// Level of watching of all runs of the job: 0, 1 or 2.
     void watch(int level);
 
@@ -46,6 +52,7 @@ class RunController : public QObject {
 
   private:
     void send(ControlCommand command, const std::string& run = {});
+    bool sendText(const std::string& command, const std::string& run);
     void tryToConnect();
     void takeEvents();
     void drop();
@@ -55,8 +62,8 @@ class RunController : public QObject {
     std::unique_ptr<QSocketNotifier> m_notifier;
     RunControl* m_thread = nullptr;
     QTimer m_retry;
-    QString m_holder;
-    bool m_isPaused = false;
+    std::int64_t m_holder = 0;  // the process that has the control
+    bool m_isPaused = false, m_isStopping = false;
 };
 
 }  // namespace mantissa::ui

@@ -51,6 +51,7 @@ void RunFollower::poll(std::stop_token stop) {
             isMore = readOnce(*reader, update);
         }
         const bool ended = is_end_state(m_lastState) && !isMore;
+        update.stall = m_stallWatch.look(m_folder, m_lastState);
         summarizeWhenDue(update, ended);
         readPlanOnce(update);
         post(std::move(update));
@@ -119,7 +120,7 @@ void RunFollower::readPlanOnce(Update& update) {
 void RunFollower::post(Update update) {
     const std::lock_guard lock(m_mutex);
     const bool isNews = !update.rows.empty() || update.summary || !update.planJson.empty() || update.problem != m_lastProblem ||
-                        (update.state && update.state->state != m_state.state);
+                        update.stall != m_lastStall || (update.state && update.state->state != m_state.state);
     moveTo(m_pending.rows.steps, update.rows.steps);
     moveTo(m_pending.rows.evaluations, update.rows.evaluations);
     moveTo(m_pending.rows.incidents, update.rows.incidents);
@@ -136,6 +137,7 @@ void RunFollower::post(Update update) {
         m_pending.summary = std::move(update.summary);
     }
     m_pending.problem = m_lastProblem = update.problem;
+    m_pending.stall = m_lastStall = update.stall;
     if (isNews && !m_isPosted) {
         m_isPosted = true;
         QMetaObject::invokeMethod(this, [this] { deliver(); }, Qt::QueuedConnection);
@@ -148,6 +150,7 @@ void RunFollower::deliver() {
         const std::lock_guard lock(m_mutex);
         std::swap(update, m_pending);
         m_pending.problem = update.problem;
+        m_pending.stall = update.stall;
         m_isPosted = false;
         if (update.state) {
             m_state = *update.state;  // under the lock: the worker compares with it
@@ -166,6 +169,7 @@ void RunFollower::deliver() {
     if (update.summary) {
         m_summary = std::move(update.summary);
     }
+    m_stall = update.stall;
     m_headroom.update(m_series, mode(), hasEnded());
     m_problem = QString::fromStdString(update.problem);
     Q_EMIT advanced();

@@ -12,6 +12,7 @@
 
 #include "record/run_reader.h"
 #include "record/run_summary.h"
+#include "record/stall.h"
 #include "ui/bridge/headroom_series.h"
 #include "ui/bridge/run_series.h"
 
@@ -42,6 +43,8 @@ class RunFollower : public QObject {
     /// Why nothing can be read; empty while all is well or the recording isn't there yet.
     [[nodiscard]] const QString& problem() const { return m_problem; }
     [[nodiscard]] bool hasEnded() const { return is_end_state(m_state.state); }
+    /// It stands still, since so many seconds.
+    [[nodiscard]] const std::optional<Stall>& stall() const { return m_stall; }
 
   Q_SIGNALS:
     /// Once per delivery, after all of the above is up to date.
@@ -54,6 +57,7 @@ class RunFollower : public QObject {
         std::optional<RunSummary> summary;
         std::string planJson;
         std::string problem;
+        std::optional<Stall> stall;
     };
 
     void poll(std::stop_token stop);
@@ -69,6 +73,8 @@ class RunFollower : public QObject {
     bool m_hasPlan = false;
     RunState m_lastState = RunState::Queued;
     std::string m_lastProblem;
+    StallWatch m_stallWatch;
+    std::optional<Stall> m_lastStall;
 
     std::mutex m_mutex;  // protects m_pending, m_isPosted
     std::condition_variable_any m_wake;
@@ -87,6 +93,7 @@ class RunFollower : public QObject {
     std::string m_planJson;
     StateRow m_state;
     std::optional<RunSummary> m_summary;
+    std::optional<Stall> m_stall;
     QString m_problem;
 
     std::jthread m_thread;  // last: it is joined before anything it uses goes away

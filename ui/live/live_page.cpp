@@ -50,6 +50,11 @@ void LivePage::connectParts() {
     connect(m_loss, &LossPanel::checkpointRequested, this, &LivePage::checkpointRequested);
     connect(m_loss, &LossPanel::continueRequested, this, [this] { Q_EMIT continueRequested({}); });
     connect(&m_controller, &RunController::refused, this, &LivePage::failed);
+    connect(&m_controller, &RunController::changed, this, [this] {
+        if (m_follower) {
+            refreshHeadline();
+        }
+    });
     connect(m_strips, &ModeStrips::saveWeightsRequested, this, [this](std::size_t row) { Q_EMIT saveWeightsRequested(folderOf(row)); });
     connect(m_strips, &ModeStrips::continueRequested, this, [this](std::size_t row) { Q_EMIT continueRequested(folderOf(row)); });
     connect(m_strips, &ModeStrips::folderRequested, this, [this](std::size_t row) {
@@ -353,7 +358,10 @@ void LivePage::refreshAlarms() {
 void LivePage::refreshHeadline() {
     const Headline headline = headlineOf(*m_follower, m_language);
     m_loss->setIsLive(!m_follower->hasEnded());
-    const QString origin = originOf(*m_follower, m_language);
+    QString origin = originOf(*m_follower, m_language);
+    if (m_controller.isWatching() && !m_follower->hasEnded()) {
+        origin += (origin.isEmpty() ? QString() : QStringLiteral(" ")) + m_controller.reason();
+    }
     m_origin->setText(origin);
     m_origin->setVisible(!origin.isEmpty());
     m_headlineBar->setHeadline(headline.text, headline.severity);

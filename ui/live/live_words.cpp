@@ -31,6 +31,7 @@ LiveRunState liveStateOf(const RunFollower& run) {
     live.mode = run.mode();
     live.state = run.state().state;
     live.state_reason = run.state().reason;
+    live.stall = run.stall();
     // A run that goes on from a checkpoint begins at a later step of the plan.
     if (!run.series().isEmpty()) live.steps = static_cast<std::int64_t>(run.series().steps().back()) + 1;
     live.skipped_probing = run.series().skipped(SkipKind::Probing);

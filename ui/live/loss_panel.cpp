@@ -119,7 +119,7 @@ void LossPanel::buildControls() {
     connect(m_one, &QPushButton::clicked, &m_controller, &RunController::stepOnce);
     connect(m_checkpoint, &QPushButton::clicked, this, &LossPanel::checkpointRequested);
     connect(m_continue, &QPushButton::clicked, this, &LossPanel::continueRequested);
-    connect(m_stop, &QPushButton::clicked, &m_controller, &RunController::stop);
+    connect(m_stop, &QPushButton::clicked, this, [this] { m_controller.isStopping() ? m_controller.abort() : m_controller.stop(); });
 }
 
 void LossPanel::choose(PlotOptions options) {
@@ -186,6 +186,13 @@ void LossPanel::updateControls() {
         button->setVisible(m_isLive);
         button->setEnabled(m_controller.isAvailable());
         button->setToolTip(m_controller.reason());
+    }
+    const bool isStopping = m_controller.isStopping();
+    m_stop->setText(isStopping ? tr("✕ End now") : tr("■ Stop"));
+    m_stop->setAccessibleName(isStopping ? tr("End all runs at once") : tr("Stop all runs"));
+    if (m_controller.isAvailable()) {
+        m_stop->setToolTip(isStopping ? tr("They finish their step and save. This kills them instead; what is recorded stays.")
+                                      : tr("The runs finish their step, save a checkpoint and end."));
     }
 }
 

@@ -99,6 +99,11 @@ void setRun(ModeFacts& facts, const RunFollower& run) {
         facts.tone = StripTone::Normal;
         facts.progressText = progressOf(run, facts.done, facts.planned, facts.tone);
     }
+    if (run.stall()) {
+        facts.tone = StripTone::Bad;
+        facts.progressText = Texts::tr("no progress for %1 s").arg(run.stall()->seconds);
+        facts.reason = facts.planned > 0 ? Texts::tr("%1 / %2").arg(facts.done).arg(facts.planned) : QString();
+    }
     if (!run.problem().isEmpty()) {
         facts.tone = StripTone::Bad;
         facts.progressText = Texts::tr("✗ can't be read");

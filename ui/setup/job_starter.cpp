@@ -77,7 +77,7 @@ void JobStarter::launch(JobKind kind, std::function<Result<PreparedJob>()> prepa
             outcome->error = job.error();
         } else if (inThread) {
             outcome->folder = job->folder;
-            auto thread = ThreadRun::start(std::move(*job), {}, &judgeSingleRun);
+            auto thread = ThreadRun::start(std::move(*job), {}, &judgeSingleRun, {}, ThreadRun::Owner::Window);
             if (thread) {
                 outcome->thread = std::move(*thread);
             } else {

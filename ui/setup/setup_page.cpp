@@ -16,6 +16,7 @@
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/theme.h"
 #include "ui/setup/config_line.h"
+#include "ui/setup/join_card.h"
 #include "ui/setup/length_row.h"
 #include "ui/setup/modes_row.h"
 #include "ui/setup/overruled_line.h"
@@ -52,6 +53,10 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
     m_trialCard = new TrialCard(theme, m_trial, content);
     m_sections = new Sections(theme, m_editor, content);
     cards->addWidget(buildQuestions());
+    auto* join = new JoinCard(m_editor, options.runs, content);
+    connect(join, &JoinCard::runAppeared, this, &SetupPage::joined);
+    connect(join, &JoinCard::message, this, &SetupPage::message);
+    cards->addWidget(join);
     cards->addWidget(m_trialCard);
     cards->addWidget(m_sections);
     cards->addWidget(new OverruledLine(m_editor, content));
@@ -252,7 +257,11 @@ void SetupPage::refreshBottom() {
     }
     m_compare->setText(names.size() > 1 ? tr("Compare %1").arg(names.join(QStringLiteral(" / ")))
                                         : tr("Run %1").arg(names.value(0, QStringLiteral("no"))));
-    const QString why = whyNot(JobKind::Comparison);
+    // A launcher's run begins in its own shell: there is nothing to press here.
+    const bool isJoin = m_editor.plan().launch.scope == LaunchScope::Join;
+    m_compare->setVisible(!isJoin);
+    m_oneMode->setVisible(!isJoin);
+    const QString why = whyNot(isJoin ? JobKind::SingleRun : JobKind::Comparison);
     m_compare->setEnabled(why.isEmpty() && !m_starter.isStarting());
     m_compare->setToolTip(why);
     m_oneMode->setEnabled(whyNot(JobKind::SingleRun).isEmpty() && !m_starter.isStarting());
@@ -329,6 +338,10 @@ void SetupPage::choosePreset(const QString& id) {
 }
 
 void SetupPage::startComparison() {
+    if (m_editor.plan().launch.scope == LaunchScope::Join) {
+        Q_EMIT message(tr("A launcher starts this run: copy its lines."));
+        return;
+    }
     if (m_editor.plan().modes.size() < 2) {
         startOneMode(Precision::No);
         return;

@@ -55,6 +55,8 @@ class SetupPage : public QWidget {
 
   Q_SIGNALS:
     void started(const std::filesystem::path& folder, bool isComparison);
+    /// A launcher has begun the run that Join waited for.
+    void joined(const std::filesystem::path& folder);
     void message(const QString& text);
     void planLineChanged();
 

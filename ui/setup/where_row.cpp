@@ -77,9 +77,11 @@ void WhereRow::fillScopes() {
         if (processes <= std::max(2, QThread::idealThreadCount()))
             add(LaunchScope::Ranks, processes, tr("%1 local ranks  –  they train together").arg(processes));
     }
-    QAction* join = menu->addAction(tr("join a launcher  –  torchrun, srun or mpirun start mantissa train"));
-    join->setEnabled(false);
-    join->setToolTip(tr("The launcher starts the processes; this window follows the run on the page Runs."));
+    QAction* join = menu->addAction(tr("join a launcher  –  torchrun, srun or mpirun start the processes"));
+    join->setObjectName(QStringLiteral("joinScope"));
+    join->setCheckable(true);
+    join->setChecked(launch.scope == LaunchScope::Join);
+    connect(join, &QAction::triggered, this, [this] { chooseScope(LaunchScope::Join, 1); });
 }
 
 // One step of undo, however many settings it is.
@@ -109,6 +111,9 @@ QString WhereRow::scopeAnswer() const {
         return tr("%1 processes train each mode together, a batch each; one mode after the other")
             .arg(m_editor.plan().launch.processes);
     }
+    if (m_editor.plan().launch.scope == LaunchScope::Join) {
+        return tr("a launcher starts the processes, on this machine or on many; its lines are below");
+    }
     switch (m_editor.plan().launch.order) {
         case ComparisonOrder::Turns:
             return tr("each mode in a process of its own; they take turns, so times are fair");
@@ -127,6 +132,7 @@ void WhereRow::refresh() {
     const LaunchPlan& launch = m_editor.plan().launch;
     const QString scope = launch.scope == LaunchScope::Thread  ? tr("worker thread")
                           : launch.scope == LaunchScope::Ranks ? tr("%1 local ranks").arg(launch.processes)
+                          : launch.scope == LaunchScope::Join  ? tr("a launcher's processes")
                                                                : tr("fresh process");
     setButtonText(m_scope, tr("Runs in"), scope);
     QString problem = m_editor.error("device");

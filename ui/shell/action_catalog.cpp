@@ -26,6 +26,7 @@ const std::vector<ActionSpec>& ActionCatalog::specs() {
         {"run.save_weights", QT_TR_NOOP("Save weights…"), "Ctrl+Shift+W", Run},
         {"run.replay", QT_TR_NOOP("Look at the first bad step"), "Ctrl+B", Run},
         {"run.stop", QT_TR_NOOP("Stop the runs"), "Ctrl+Shift+.", Run},
+        {"run.abort", QT_TR_NOOP("End the runs at once, unsaved"), "", Run},
         {"run.trial", QT_TR_NOOP("Try this model again on one batch"), "Ctrl+T", Run},
         {"run.probe", QT_TR_NOOP("Ask this machine again what it can do"), "", Run},
         {"page.setup", QT_TR_NOOP("Set up"), "Ctrl+1", View},

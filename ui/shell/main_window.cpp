@@ -71,6 +71,7 @@ void MainWindow::connectPages() {
     });
     connect(m_setup, &SetupPage::planLineChanged, this, &MainWindow::refreshTitle);
     connect(m_setup, &SetupPage::message, this, &MainWindow::say);
+    connect(m_setup, &SetupPage::joined, this, &MainWindow::openFolder);
     connect(&m_setup->probe(), &MachineProbe::changed, this, &MainWindow::refreshMachine);
     connect(&m_setup->starter(), &JobStarter::threadRunEnded, m_live, &LiveHost::threadRunEnded);
     connect(m_live, &LiveHost::titleChanged, this, &MainWindow::refreshTitle);
@@ -113,6 +114,7 @@ void MainWindow::connectActions() {
     bind("run.pause", [this] { m_live->controller().pauseOrResume(); });
     bind("run.step", [this] { m_live->controller().stepOnce(); });
     bind("run.stop", [this] { m_live->controller().stop(); });
+    bind("run.abort", [this] { m_live->controller().abort(); });
     bind("run.trial", [this] { m_setup->trial().again(); });
     bind("run.probe", [this] { m_setup->probe().ask(); });
     for (const char* page : {"page.setup", "page.live", "page.numerics", "page.runs"}) {

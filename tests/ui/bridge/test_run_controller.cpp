@@ -140,10 +140,20 @@ void TestRunController::secondWindowWatches() {
     second.follow(folder.path());
     QTest::qWait(200);
     QVERIFY(!second.isAvailable());
-    QVERIFY(!second.reason().isEmpty());
+    QVERIFY(second.isWatching() && !first.isWatching());
+    QVERIFY2(second.reason().contains(QString::number(::getpid())), qPrintable(second.reason()));
+    QSignalSpy refused(&second, &RunController::refused);
+    second.stop();  // by its shortcut, say
+    QCOMPARE(refused.count(), 1);
+    QVERIFY(!second.isStopping());
+    QVERIFY(supervisor.commands().empty());
     first.leave();
     QTRY_VERIFY_WITH_TIMEOUT(second.isAvailable(), patience);
-    QVERIFY(second.reason().isEmpty());
+    QVERIFY(second.reason().isEmpty() && !second.isWatching());
+    second.stop();
+    QVERIFY(second.isStopping());  // what is asked for next is the end at once
+    second.abort();
+    QTRY_COMPARE_WITH_TIMEOUT(supervisor.commands(), (std::vector<std::string>{"stop", "abort"}), patience);
 }
 
 void TestRunController::endOfTheSupervisor() {
