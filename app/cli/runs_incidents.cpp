@@ -42,6 +42,7 @@ std::string incident_line(const fs::path& run, std::int64_t step) {
     line += ", " + states_text(states_in(incident_folder(run, step)));
     const auto replay = read_replay(incident_folder(run, step));
     if (replay && replay->state != "running") line += replay->best.empty() ? ", replayed" : ", replayed: " + replay->best + " holds";
+    if (incident->rank) return line;  // a replay has one process
     return line + " – mantissa replay " + run.filename().string() + " --step " + std::to_string(step);
 }
 
