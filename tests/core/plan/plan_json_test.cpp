@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{R"({"training": {"deterministic": "yes"}})",
                 "training.deterministic is \"yes\", a text — use true or false"},
         BadText{R"({"model": "transformer"})",
-                "model.name is \"transformer\" — use one of: mlp, cnn, linear, squares, gated"},
+                "model.name is \"transformer\" — use one of: mlp, cnn, linear, squares, bright, gated"},
         BadText{R"({"model": ["mlp"]})",
                 "model is [\"mlp\"], not an object — use a catalogue id, or an object of its fields"},
         BadText{R"({"name": 7})", "name is 7, a number — use a text"},

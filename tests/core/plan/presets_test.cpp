@@ -94,7 +94,7 @@ TEST(Presets, AnUnknownNameGetsTheNearestAndTheList) {
     EXPECT_EQ(sentence(load_preset("digits-cn", folder)),
               "\"digits-cn\" is neither a plan file nor a preset — did you mean digits-cnn, digits-mlp? "
               "Presets: digits-cnn, "
-              "digits-mlp, article-1, article-2, cancer-overflow, gated-overflow");
+              "digits-mlp, article-1, article-2, cancer-overflow, gated-overflow, digits-bright");
     EXPECT_EQ(load_preset("../digits-cnn", folder).error().code, ErrorCode::BadPlan);
     EXPECT_EQ(load_preset("x", "/nowhere").error().code, ErrorCode::InputOutput);
 }

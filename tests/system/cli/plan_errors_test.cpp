@@ -94,7 +94,7 @@ TEST(CliPlanErrors, FieldsOfTheDesignThatAreNotBuiltAreRefused) {
                    "mantissa: --set: cpu_half is fast: not built yet\n          use torch\n");
     expect_refused(home, {"train", "digits-mlp", "--model", "net.pt", "--trust"}, 2,
                    "mantissa: --model: model.file is net.pt: not built yet\n          name a model of the "
-                   "catalogue: mlp, cnn, linear, squares, gated\n");
+                   "catalogue: mlp, cnn, linear, squares, bright, gated\n");
     expect_refused(home, {"train", "digits-mlp", "--model", "net.pt"}, 2,
                    "mantissa: --model: net.pt is a model file, which runs code of its author\n          add "
                    "--trust if you trust it\n");
