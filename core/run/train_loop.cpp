@@ -146,7 +146,9 @@ std::optional<RunEnd> TrainLoop::step_edge() {
     const RunControl& control = m_session.control;
     if (next == RunControl::Next::Interrupt) return RunEnd{RunState::Interrupted, "interrupted " + control.obeyed(ControlCommand::Interrupt, m_state.step)};
     if (next == RunControl::Next::Stop)
-        return RunEnd{RunState::Stopped, "stopped " + control.obeyed(ControlCommand::Stop, m_state.step) + (m_halt_reason.empty() ? "" : ": " + m_halt_reason)};
+        // What the run itself decided was asked for by nobody.
+        return RunEnd{RunState::Stopped, "stopped " + (m_halt_reason.empty() ? control.obeyed(ControlCommand::Stop, m_state.step)
+                                                                             : "before step " + std::to_string(m_state.step) + ": " + m_halt_reason)};
     return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "program.h"
+#include "tests/support/processes.h"
 
 namespace mantissa::system_test {
 namespace {
