@@ -123,7 +123,7 @@ TEST(CliLaunch, SeveralProcessesFindTheirPlaceInTorchrunsVariables) {
                                            "main_process_ip: node-1\nmain_process_port: 4711\nmixed_precision: fp16\n");
     const auto second = with({"--config_file", file.string(), "--machine_rank", "1", "--num_cpu_threads_per_process", "2"});
     EXPECT_EQ(second.code, 0) << second.err;
-    EXPECT_THAT(places(second), testing::ElementsAre("2/4 0/2 1 node-1:4711 fp16  2", "3/4 1/2 1 node-1:4711 fp16  2"));
+    EXPECT_THAT(places(second), testing::ElementsAre("2/4 0/2 1 node-1:4711 fp16 2", "3/4 1/2 1 node-1:4711 fp16 2"));
     EXPECT_THAT(second.err, HasSubstr("4 processes on 2 machines, ranks 2 to 3 here, met at node-1:4711"));
     // One GPU each; a port of its own where nobody else must know it.
     const auto gpus = with({"--multi_gpu", "--num_processes", "2", "-q"});

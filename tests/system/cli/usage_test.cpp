@@ -82,7 +82,7 @@ TEST(CliUsage, ListsAreJson) {
     const auto models = home.run({"models", "--json"});
     EXPECT_EQ(models.code, 0);
     ASSERT_TRUE(models.json().is_object());
-    EXPECT_EQ(models.json()["models"].size(), 5u);
+    EXPECT_EQ(models.json()["models"].size(), 6u);
     const auto datasets = home.run({"datasets", "--json"}).json();
     ASSERT_TRUE(datasets.is_object());
     EXPECT_EQ(datasets["datasets"][0]["samples"], 1797);
