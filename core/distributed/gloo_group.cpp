@@ -152,6 +152,9 @@ c10::intrusive_ptr<c10d::Store> open_store(const RankPlace& place) {
     c10::intrusive_ptr<c10d::Store> store;
     if (!place.store_file.empty()) {
         store = c10::make_intrusive<c10d::FileStore>(place.store_file, static_cast<int>(place.size));
+        // Kept for good: its destructor writes, and throws where the disk is full, which aborts. Who made the file removes it.
+        [[maybe_unused]] static auto* const kept = new std::vector<c10::intrusive_ptr<c10d::Store>>();
+        kept->push_back(store);
     } else {
         c10d::TCPStoreOptions options;
         options.port = place.port;

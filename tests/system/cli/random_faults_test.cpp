@@ -1,9 +1,10 @@
-// Twenty faults in runs of two real ranks, at random steps of a random rank: kill -9, a failure that ends it with its exit code, SIGSTOP.
+// Faults in runs of two real ranks, at random steps of a random rank: kill -9, a failure that ends it with its exit code, SIGSTOP.
 // Printed: the time from the fault until it is told (end state, or "no progress") and until every process is gone.
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <random>
 
@@ -15,7 +16,8 @@
 namespace mantissa::system_test {
 namespace {
 
-constexpr int faults = 20;
+// In CI; MANTISSA_FAULTS=20 for as many.
+constexpr int usual_faults = 6;
 
 struct Times {
     std::int64_t told_ms = 0, gone_ms = 0;
@@ -80,7 +82,7 @@ Times one_fault(const std::string& kind, std::int64_t rank, std::int64_t at_step
         EXPECT_THAT(end.reason, StartsWith(name + " was killed by SIGKILL at step "));
     }
     if (kind == "exit") {
-        EXPECT_THAT(end.reason, rank == 0 ? HasSubstr("worker") : HasSubstr(name));
+        EXPECT_THAT(end.reason, rank == 0 ? HasSubstr("the file size limit is reached while writing") : HasSubstr(name));
     }
     if (kind == "stop") {
         EXPECT_THAT(end.reason, HasSubstr(name + " gives no sign of life"));
@@ -98,6 +100,9 @@ void print(const std::string& what, std::vector<std::int64_t> all) {
 TEST(RandomFaults, are_told_with_the_rank_and_leave_nothing_behind) {
     std::mt19937 random(20261201);
     std::map<std::string, std::vector<std::int64_t>> told, gone;
+    ::setenv("MANTISSA_STALL_MS", "3000", 1);  // of this process, which looks too
+    const char* asked = std::getenv("MANTISSA_FAULTS");
+    const int faults = asked != nullptr ? std::atoi(asked) : usual_faults;
     for (int i = 0; i < faults; ++i) {
         const std::string kind = std::vector<std::string>{"kill", "exit", "stop"}[static_cast<std::size_t>(i % 3)];
         const std::int64_t rank = static_cast<std::int64_t>(random() % 2), step = static_cast<std::int64_t>(random() % 400);
