@@ -77,6 +77,8 @@ Times one_fault(const std::string& kind, std::int64_t rank, std::int64_t at_step
     if (kind != "stop") times.told_ms = since(begin);
     EXPECT_TRUE(closely([&] { return workers(home).empty(); }));
     times.gone_ms = since(begin);
+    // The one that is left says first what it saw; the launcher, which reaped the other, knows by what.
+    EXPECT_NE(program.wait(patience).code, 0);
     const StateRow end = state_of(run);
     if (kind == "kill") {
         EXPECT_THAT(end.reason, StartsWith(name + " was killed by SIGKILL at step "));
@@ -87,7 +89,6 @@ Times one_fault(const std::string& kind, std::int64_t rank, std::int64_t at_step
     if (kind == "stop") {
         EXPECT_THAT(end.reason, HasSubstr(name + " gives no sign of life"));
     }
-    EXPECT_NE(program.wait(patience).code, 0);
     return times;
 }
 
