@@ -4189,7 +4189,7 @@ Start a comparison on the page Set up.</source>
     </message>
     <message>
         <source>Waiting for a new run “%1” in %2: Live opens it when its rank 0 has made the folder. All machines must see this folder; the plan is saved in %3.</source>
-        <translation>正在等待 %2 中的新运行“%1”：它的 rank 0 建好文件夹后，“实时”页会打开它。所有机器都必须能看到这个文件夹；方案保存在 %3。</translation>
+        <translation>正在等待 %2 中的新运行“%1”：它的 rank 0 建好文件夹后，“实时”页会打开它。所有机器都必须能看到这个文件夹；计划保存在 %3。</translation>
     </message>
 </context>
 </TS>

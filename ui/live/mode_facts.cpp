@@ -100,7 +100,7 @@ void setRun(ModeFacts& facts, const RunFollower& run) {
         facts.progressText = progressOf(run, facts.done, facts.planned, facts.tone);
     }
     if (run.stall()) {
-        facts.tone = StripTone::Bad;
+        facts.tone = StripTone::Stalled;
         facts.progressText = Texts::tr("no progress for %1 s").arg(run.stall()->seconds);
         facts.reason = facts.planned > 0 ? Texts::tr("%1 / %2").arg(facts.done).arg(facts.planned) : QString();
     }

@@ -10,7 +10,7 @@
 
 namespace mantissa::ui {
 
-enum class StripTone { Normal, Waiting, Bad };
+enum class StripTone { Normal, Waiting, Stalled, Bad };
 
 struct ModeFacts {
     Precision mode = Precision::No;

@@ -178,7 +178,7 @@ void ModeStrips::paintStrip(Strip& strip) {
     if (strip.progress->styleSheet() != barStyle) {  // parsing a sheet 20 times a second is not free
         strip.progress->setStyleSheet(barStyle);
     }
-    const QColor stateColour = facts.tone == StripTone::Bad ? c.error : c.muted;
+    const QColor stateColour = facts.tone == StripTone::Bad ? c.error : facts.tone == StripTone::Stalled ? c.warning : c.muted;
     setText(strip.state, QStringLiteral("<span style=\"color:%1\">%2</span>")
                              .arg(stateColour.name(), facts.progressText.toHtmlEscaped()));
     strip.state->setToolTip(facts.reason);

@@ -9,6 +9,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -27,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int saveAfterMs = 400, lookEveryMs = 500;
-constexpr int textLines = 9;
 
 /// Tells two plans apart; the same one keeps its file.
 std::string hashOf(const std::string& text) {
@@ -84,6 +84,7 @@ JoinCard::JoinCard(PlanEditor& editor, fs::path runs, QWidget* parent)
     column->addWidget(buildChoices());
     column->addWidget(m_tabs);
     column->addWidget(m_state);
+    connect(m_tabs, &QTabWidget::currentChanged, this, &JoinCard::fitTab);
     m_save.setSingleShot(true);
     m_save.setInterval(saveAfterMs);
     m_look.setInterval(lookEveryMs);
@@ -125,6 +126,10 @@ QWidget* JoinCard::buildChoices() {
     m_processes->setObjectName(QStringLiteral("joinProcesses"));
     m_processes->setRange(1, 64);
     m_processes->setValue(2);
+    for (QSpinBox* number : {m_machines, m_processes}) {
+        number->setButtonSymbols(QAbstractSpinBox::NoButtons);
+        number->setFixedWidth(56);
+    }
     m_modeLabel->setBuddy(m_mode);
     m_machinesLabel->setBuddy(m_machines);
     m_processesLabel->setBuddy(m_processes);
@@ -151,7 +156,6 @@ QWidget* JoinCard::buildTab(RankLauncher launcher) {
     text->setTabChangesFocus(true);
     text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     text->setLineWrapMode(QPlainTextEdit::NoWrap);
-    text->setFixedHeight(QFontMetrics(text->font()).lineSpacing() * textLines + 26);
     text->setObjectName(QStringLiteral("lines_%1").arg(launcherName(launcher)));
     auto* copy = new QPushButton(page);
     copy->setObjectName(QStringLiteral("copy_%1").arg(launcherName(launcher)));
@@ -220,15 +224,27 @@ void JoinCard::refresh() {
     const auto saved = savePlan();
     m_planFile = saved ? *saved : fs::path();
     for (const Tab& tab : m_launchers) {
-        tab.text->setPlainText(saved ? lines(tab.launcher) : QString());
+        tab.text->setPlainText(saved ? lines(tab.launcher).trimmed() : QString());
         tab.copy->setEnabled(static_cast<bool>(saved));
     }
+    fitTab();
     m_state->setProperty("fieldError", !saved);
     m_state->setText(saved ? tr("Waiting for a new run “%1” in %2: Live opens it when its rank 0 has made the folder. All machines must see this "
                                 "folder; the plan is saved in %3.")
                                  .arg(QString::fromStdString(m_editor.plan().name), QString::fromStdString(fs::absolute(m_runs).lexically_normal().string()),
                                       QString::fromStdString(m_planFile.filename().string()))
                            : QString::fromStdString(describe(saved.error())));
+}
+
+/// As high as the lines of the launcher that is shown: a command of three lines needs no box of twelve.
+void JoinCard::fitTab() {
+    constexpr int around = 32;  // frame, margins, and a scroll bar below long lines
+    for (const Tab& tab : m_launchers) {
+        tab.text->setFixedHeight(QFontMetrics(tab.text->font()).lineSpacing() * tab.text->document()->blockCount() + around);
+    }
+    const Tab& shown = m_launchers.at(static_cast<std::size_t>(m_tabs->currentIndex()));
+    // A QTabWidget itself is as high as its highest page.
+    m_tabs->setFixedHeight(m_tabs->tabBar()->sizeHint().height() + shown.text->height() + 8);
 }
 
 std::set<fs::path> JoinCard::foldersNow() const {

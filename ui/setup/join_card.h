@@ -45,6 +45,7 @@ class JoinCard : public QFrame {
     QWidget* buildTab(RankLauncher launcher);
     void retranslate();
     void refresh();
+    void fitTab();
     [[nodiscard]] Result<std::filesystem::path> savePlan() const;
     [[nodiscard]] std::set<std::filesystem::path> foldersNow() const;
     void look();

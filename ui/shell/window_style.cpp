@@ -27,6 +27,8 @@ QFrame[amber="true"] { background: @surface; border: 1px solid @border; border-l
 QLabel[fieldError="true"] { color: @error; }
 QLineEdit, QComboBox, QSpinBox { background: @field; border: 1px solid @border; border-radius: 4px; padding: 3px 7px;
     selection-background-color: @accent; selection-color: @accentText; }
+#joinCard QPlainTextEdit { background: @field; border: 1px solid @border; border-radius: 4px; padding: 3px; }
+#joinCard QPlainTextEdit:focus { border-color: @accent; }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus { border-color: @accent; }
 QLineEdit[wrong="true"], QComboBox[wrong="true"] { border-color: @error; }
 QComboBox::drop-down { border: none; width: 20px; }
