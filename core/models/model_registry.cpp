@@ -1,6 +1,7 @@
 #include "models/model_registry.h"
 
 #include <functional>
+#include <mutex>
 
 #include "models/gated_model.h"
 
@@ -92,6 +93,9 @@ Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t fe
                              " features (an 8×8 image), but the data set has " + std::to_string(features),
                          "choose the data set digits, or another model"};
         }
+        // The generator is the process's: of two threads that build at once, neither may draw between the other's seed and its last weight.
+        static std::mutex one_at_a_time;
+        const std::lock_guard lock(one_at_a_time);
         torch::manual_seed(seed);
         return entry.make({features, plan.hidden, classes});
     }
