@@ -21,12 +21,6 @@ void multiply(const std::vector<torch::Tensor>& gradients, double factor) {
     }
 }
 
-void add_loss(StepFacts& facts, double loss, std::size_t of_all) {
-    facts.losses.push_back(loss);
-    facts.nonfinite_loss = facts.nonfinite_loss || !std::isfinite(loss);
-    facts.loss += loss / static_cast<double>(of_all);
-}
-
 }  // namespace
 
 void AcceleratorCore::open_facts() {
@@ -37,7 +31,9 @@ void AcceleratorCore::open_facts() {
     facts = StepFacts{};
     facts.step = window.attempts;
     if (!reads_once()) {
-        for (const auto& loss : window.losses) add_loss(facts, loss.item<double>(), window.losses.size());
+        std::vector<double> losses;
+        for (const auto& loss : window.losses) losses.push_back(loss.item<double>());
+        facts.take_losses(std::move(losses));
     }
     if (!prepared.optimizers().empty()) {
         facts.learning_rate = prepared.optimizers().front()->core->groups().at(0).learning_rate;
@@ -113,7 +109,7 @@ void AcceleratorCore::read_findings(PreparedOptimizerState& optimizer, const std
                                     const torch::Tensor& found_inf) {
     const std::vector<torch::Tensor> unread = facts.losses.empty() ? window.losses : std::vector<torch::Tensor>{};
     const Findings found = unpacked_findings(packed_findings(unread, gradients, found_inf).cpu(), unread.size());
-    for (const double loss : found.losses) add_loss(facts, loss, found.losses.size());
+    facts.take_losses(found.losses);
     optimizer.found_inf = optimizer.found_inf || found.overflow;
     optimizer.sum_of_squares = found.sum_of_squares();
 }

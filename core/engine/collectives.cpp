@@ -123,7 +123,7 @@ Result<void> agree(ProcessGroup* group, const Result<void>& own) {
     return {};
 }
 
-Findings agree(ProcessGroup* group, const Findings& own, torch::Device device) {
+AttemptFlags agree(ProcessGroup* group, const AttemptFlags& own, torch::Device device) {
     if (is_alone(group)) return own;
     const auto number = [](bool found) { return found ? 1.0F : 0.0F; };
     torch::Tensor found =

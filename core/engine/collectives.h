@@ -69,12 +69,12 @@ namespace collectives {
 void check_same_shape(ProcessGroup* group, const torch::Tensor& tensor, const char* operation);
 
 /// What one attempt of an optimizer found, on this process or on any.
-struct Findings {
+struct AttemptFlags {
     bool overflow = false, nonfinite_loss = false, nonfinite_gradient = false;
 };
 /// One process that skips and another that doesn't would go apart for good, in scale, weights and learning rate: what any found holds
 /// for all.
-[[nodiscard]] Findings agree(ProcessGroup* group, const Findings& own, torch::Device device);
+[[nodiscard]] AttemptFlags agree(ProcessGroup* group, const AttemptFlags& own, torch::Device device);
 
 /// The first error that any process brings, with its number, on all; none: all are ready. A process that failed alone would leave the
 /// others waiting.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cmath>
 #include <utility>
 
 namespace mantissa {
@@ -64,11 +65,7 @@ DeferredFindings::Arrived DeferredFindings::arrived(const Waiting& waiting) {
     const Findings found = unpacked_findings(waiting.row.values(), waiting.losses);
     Arrived one{waiting.facts, {}, found.is_bad() && !m_was_bad};
     one.facts.is_pending = false;
-    one.facts.losses = found.losses;
-    for (const double loss : found.losses) {
-        one.facts.loss += loss / static_cast<double>(found.losses.size());
-        one.facts.nonfinite_loss = one.facts.nonfinite_loss || !std::isfinite(loss);
-    }
+    one.facts.take_losses(found.losses);
     one.facts.grad_norm = std::sqrt(found.sum_of_squares());
     const auto bad = std::find_if(found.norms.begin(), found.norms.end(), [](double norm) { return !std::isfinite(norm); });
     if (bad != found.norms.end()) {

@@ -4,6 +4,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "engine/dispatch_scope.h"
 #include "engine/engine_error.h"
 #include "engine/island_entries.h"
 #include "engine/op_kinds.h"
@@ -254,13 +255,7 @@ void Fp32Islands::refuse_unmatched() {
     m_state->is_first_step = false;
 }
 
-struct IslandScope::Guards {
-    explicit Guards(const std::shared_ptr<c10::DebugInfoBase>& state) : info(state_kind, state), key(mode_key) {}
-    c10::DebugInfoGuard info;
-    c10::impl::IncludeDispatchKeyGuard key;
-};
-
-IslandScope::IslandScope(const Fp32Islands& islands) : m_guards(std::make_unique<Guards>(islands.m_state)) {}
+IslandScope::IslandScope(const Fp32Islands& islands) : m_scope(std::make_unique<DispatchScope>(state_kind, islands.m_state, mode_key)) {}
 IslandScope::~IslandScope() = default;
 
 std::optional<Error> take_island_refusal() { return std::exchange(t_refusal, std::nullopt); }

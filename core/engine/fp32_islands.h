@@ -16,6 +16,8 @@
 
 namespace mantissa {
 
+struct DispatchScope;
+
 class Fp32Islands {
   public:
     /// BadPlan for an entry that can't name anything: empty, or an `aten::op` that torch doesn't have or that computes nothing.
@@ -45,8 +47,7 @@ class [[nodiscard]] IslandScope {
     IslandScope& operator=(const IslandScope&) = delete;
 
   private:
-    struct Guards;
-    std::unique_ptr<Guards> m_guards;
+    std::unique_ptr<DispatchScope> m_scope;
 };
 
 }  // namespace mantissa

@@ -6,6 +6,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "engine/dispatch_scope.h"
 #include "engine/fp8_linear.h"
 #include "engine/script_paths.h"
 
@@ -135,13 +136,7 @@ std::vector<Fp8Layer> Fp8Layers::seen() const {
 
 void Fp8Layers::end_first_step() { m_state->is_first_step = false; }
 
-struct Fp8Scope::Guards {
-    explicit Guards(const std::shared_ptr<c10::DebugInfoBase>& state) : info(fp8_state_kind, state), key(layer_key) {}
-    c10::DebugInfoGuard info;
-    c10::impl::IncludeDispatchKeyGuard key;
-};
-
-Fp8Scope::Fp8Scope(const Fp8Layers& layers) : m_guards(std::make_unique<Guards>(layers.m_state)) {}
+Fp8Scope::Fp8Scope(const Fp8Layers& layers) : m_scope(std::make_unique<DispatchScope>(fp8_state_kind, layers.m_state, layer_key)) {}
 Fp8Scope::~Fp8Scope() = default;
 
 }  // namespace mantissa

@@ -23,6 +23,8 @@ struct Fp8Layer {
     const void* weight = nullptr;  // whose: a TensorImpl, for its name
 };
 
+struct DispatchScope;
+
 class Fp8Layers {
   public:
     Fp8Layers();
@@ -52,8 +54,7 @@ class [[nodiscard]] Fp8Scope {
     Fp8Scope& operator=(const Fp8Scope&) = delete;
 
   private:
-    struct Guards;
-    std::unique_ptr<Guards> m_guards;
+    std::unique_ptr<DispatchScope> m_scope;
 };
 
 }  // namespace mantissa

@@ -1,6 +1,8 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace mantissa {
@@ -25,6 +27,16 @@ struct StepFacts {
     /// An overflow took the scale below 1, or to within 2^4 of its floor: said once in a descent, well before the floor.
     bool scale_alarm = false;
     std::optional<std::int64_t> backoffs_left;  // overflows that the scale can still answer by falling; empty without a scaler
+
+    /// All of them at once, before anything else knows their mean.
+    void take_losses(std::vector<double> of_micro_batches) {
+        losses = std::move(of_micro_batches);
+        loss = 0;
+        for (const double one : losses) {
+            loss += one / static_cast<double>(losses.size());
+            nonfinite_loss = nonfinite_loss || !std::isfinite(one);
+        }
+    }
 };
 
 }  // namespace mantissa

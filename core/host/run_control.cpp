@@ -6,7 +6,7 @@
 namespace mantissa {
 
 namespace {
-constexpr std::array<std::pair<ControlCommand, const char*>, 9> command_names{{
+constexpr std::array<std::pair<ControlCommand, const char*>, control_command_count> command_names{{
     {ControlCommand::Pause, "pause"},
     {ControlCommand::Resume, "resume"},
     {ControlCommand::Step, "step"},

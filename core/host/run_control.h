@@ -14,6 +14,7 @@
 namespace mantissa {
 
 enum class ControlCommand { Pause, Resume, Step, Checkpoint, Stop, Interrupt, Watch0, Watch1, Watch2 };
+inline constexpr std::size_t control_command_count = 9;
 [[nodiscard]] const char* to_string(ControlCommand command);  // "pause" ...
 [[nodiscard]] std::optional<ControlCommand> parse_control_command(std::string_view text);
 
@@ -65,8 +66,8 @@ class RunControl {
     void set_wait_hook(std::function<void(bool waiting)> hook) { m_wait_hook = std::move(hook); }
 
   private:
-    static constexpr std::array<std::int64_t, 9> no_command_yet() {
-        std::array<std::int64_t, 9> none{};
+    static constexpr std::array<std::int64_t, control_command_count> no_command_yet() {
+        std::array<std::int64_t, control_command_count> none{};
         none.fill(-1);
         return none;
     }
@@ -83,7 +84,7 @@ class RunControl {
     bool m_stop = false, m_interrupt = false, m_checkpoint = false;
     std::int64_t m_steps_begun = 0;
     bool m_is_decided = false;  // take_edge() has looked, and the step that it lets go has not been counted yet
-    std::array<std::int64_t, 9> m_asked_after = no_command_yet();  // steps begun when the command last came; -1: never
+    std::array<std::int64_t, control_command_count> m_asked_after = no_command_yet();  // steps begun when the command last came; -1: never
     std::optional<int> m_watch_level;
     std::function<void(bool)> m_wait_hook;
 };

@@ -28,7 +28,7 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/MantissaConfig.cmake.in
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/MantissaConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/MantissaConfig.cmake" "${CMAKE_BINARY_DIR}/MantissaConfigVersion.cmake"
-              "${CMAKE_CURRENT_LIST_DIR}/FindLibTorch.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/FindLibTorch.cmake" "${CMAKE_CURRENT_LIST_DIR}/MantissaCache.cmake"
         DESTINATION "${_package_folder}" COMPONENT library)
 
 install(CODE "set(MANTISSA_HEADER_ROOTS \"${PROJECT_SOURCE_DIR}/core;${CMAKE_BINARY_DIR}/core/base/generated\")

@@ -1,0 +1,11 @@
+# mantissa_cache_folder(VARIABLE): where packaging/setup keeps what it fetched (the same rule as there).
+function(mantissa_cache_folder variable)
+    if(DEFINED ENV{MANTISSA_CACHE})
+        set(_folder "$ENV{MANTISSA_CACHE}")
+    elseif(DEFINED ENV{XDG_CACHE_HOME} AND NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+        set(_folder "$ENV{XDG_CACHE_HOME}/mantissa")
+    else()
+        set(_folder "$ENV{HOME}/.cache/mantissa")
+    endif()
+    set(${variable} "${_folder}" PARENT_SCOPE)
+endfunction()
