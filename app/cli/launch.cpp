@@ -131,9 +131,6 @@ int run_told(const std::vector<std::string>& command, ProgramRanks ranks, bool q
 /// On one machine `train` starts the processes itself, and its supervisor looks after them; on several each is a `train` that joins.
 int launch_plan(const LaunchFlags& flags, const std::vector<std::string>& command, const ProgramRanks& ranks,
                 const std::optional<std::string>& gpus) {
-    if (flags.wants_gpus())
-        return fail({ErrorCode::NotBuilt, "--multi_gpu: the processes of a plan can't train on several GPUs yet",
-                     "leave it out: they train on the CPU, or one process on one GPU; a program of your own may use it"});
     const auto layer = flags.layer();  // `train` says the rest
     if (!layer) return fail(layer.error());
     if (!flags.quiet) {

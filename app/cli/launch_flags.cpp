@@ -90,7 +90,7 @@ void LaunchFlags::add_to(CLI::App& verb) {
     add_value(verb, "machine_rank", "the number of this machine, from 0");
     add_value(verb, "main_process_ip", "where process 0 is, for several machines");
     add_value(verb, "main_process_port", "port at which the processes meet; 0 or nothing: a free one, 29500 for several machines");
-    add_switch(verb, "multi_gpu", "one GPU for each process of a program");
+    add_switch(verb, "multi_gpu", "one GPU for each process");
     verb.add_flag("--debug", debug, "sets ACCELERATE_DEBUG_MODE for the program");
     verb.add_flag("-q,--quiet", quiet, "nothing but the program's own words");
     add_switch(verb, "no_python", "the target is a program (always so here)");
@@ -154,6 +154,7 @@ std::vector<std::string> LaunchFlags::for_train(bool with_processes) const {
     }
     if (!config_file.empty()) arguments.insert(arguments.end(), {"--config_file", config_file});
     if (is_given("cpu")) arguments.emplace_back("--cpu");
+    if (wants_gpus()) arguments.insert(arguments.end(), {"--device", "cuda"});  // each process takes the GPU of its number
     if (quiet) arguments.emplace_back("--quiet");
     return arguments;
 }

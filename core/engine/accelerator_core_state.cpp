@@ -66,7 +66,7 @@ std::optional<T> optional_of(const StateBundle& bundle, const char* name) {
     return list.empty() ? std::nullopt : std::optional<T>(list.front());
 }
 
-[[noreturn]] void refuse(const std::string& what, const char* hint) {
+[[noreturn]] void refuse_state(const std::string& what, const char* hint) {
     throw EngineError({ErrorCode::BadPlan, "the checkpoint's open window doesn't fit: " + what, hint});
 }
 
@@ -75,7 +75,7 @@ void check_shape(const StateBundle& bundle, const std::string& name, const torch
     if (saved == nullptr) return;
     ++known;
     if (saved->sizes() != place.sizes() || saved->scalar_type() != place.scalar_type()) {
-        refuse(name + " is " + readable_type(*saved) + ", here it is " + readable_type(place), "prepare the objects that were saved");
+        refuse_state(name + " is " + readable_type(*saved) + ", here it is " + readable_type(place), "prepare the objects that were saved");
     }
 }
 
@@ -128,14 +128,14 @@ void AcceleratorCore::check_progress(const Checkpoint& checkpoint) const {
     (void)bundle.fact<bool>("end_of_data");
     const bool is_open = bundle.fact<bool>("attempt_open");
     if (is_open && checkpoint.gradient_accumulation_steps != accumulation_steps) {
-        refuse("it was saved in the middle of a window of " + std::to_string(checkpoint.gradient_accumulation_steps) +
+        refuse_state("it was saved in the middle of a window of " + std::to_string(checkpoint.gradient_accumulation_steps) +
                    " micro-batches, this Accelerator accumulates " + std::to_string(accumulation_steps),
                "go on with the same gradient_accumulation_steps, or from a checkpoint between two steps");
     }
     for (std::size_t i = 0; i < optimizers().size(); ++i) {
         check_facts(bundle, optimizer_prefix(i), places_of(*optimizers()[i]));
         const auto stage = bundle.fact<std::int64_t>(optimizer_prefix(i) + "stage");
-        if (stage < 0 || stage > static_cast<std::int64_t>(Stage::Stepped)) refuse("an optimizer's stage is unknown", "");
+        if (stage < 0 || stage > static_cast<std::int64_t>(Stage::Stepped)) refuse_state("an optimizer's stage is unknown", "");
     }
     std::size_t known = 0;
     for (const auto& [name, parameter] : parameters_of(*this)) check_shape(bundle, name, parameter, known);
@@ -143,17 +143,17 @@ void AcceleratorCore::check_progress(const Checkpoint& checkpoint) const {
         const auto& buffers = models()[i]->buffers;
         std::size_t saved = 0;
         for (std::size_t j = 0; j < buffers.size(); ++j) check_shape(bundle, saved_name(i, j), buffers[j], saved);
-        if (saved != 0 && saved != buffers.size()) refuse("not all buffers of model " + std::to_string(i) + " are there", "");
+        if (saved != 0 && saved != buffers.size()) refuse_state("not all buffers of model " + std::to_string(i) + " are there", "");
         known += saved;
     }
     // A rank that wasn't there when it was saved has no open window.
     const auto losses = bundle.tensors.empty() ? 0 : bundle.fact<std::int64_t>("losses");
     for (std::int64_t i = 0; i < losses; ++i) {
         const torch::Tensor* loss = bundle.tensor(loss_name(static_cast<std::size_t>(i)));
-        if (loss == nullptr || loss->numel() != 1) refuse(loss_name(static_cast<std::size_t>(i)) + " is missing", "");
+        if (loss == nullptr || loss->numel() != 1) refuse_state(loss_name(static_cast<std::size_t>(i)) + " is missing", "");
     }
     if (known + static_cast<std::size_t>(losses) != bundle.tensors.size()) {
-        refuse("it holds " + std::to_string(bundle.tensors.size()) + " tensors, of which " +
+        refuse_state("it holds " + std::to_string(bundle.tensors.size()) + " tensors, of which " +
                    std::to_string(known + static_cast<std::size_t>(losses)) + " have a place here",
                "prepare the objects that were saved");
     }

@@ -5,23 +5,23 @@
 namespace mantissa {
 namespace {
 
-[[noreturn]] void refuse(const std::string& reason, const std::string& way_out) {
+[[noreturn]] void refuse_late_look(const std::string& reason, const std::string& way_out) {
     throw EngineError({ErrorCode::BadPlan, "the host can't look later at what a step found: " + reason, way_out});
 }
 
 }  // namespace
 
 void AcceleratorCore::refuse_to_look_later() const {
-    if (scaler) refuse("a loss scale is changed by what it found", "leave host_looks as it is in fp16");
-    if (options.processes && options.processes->size() > 1) refuse("the processes decide together", "leave host_looks as it is");
+    if (scaler) refuse_late_look("a loss scale is changed by what it found", "leave host_looks as it is in fp16");
+    if (options.processes && options.processes->size() > 1) refuse_late_look("the processes decide together", "leave host_looks as it is");
     if (options.on_nonfinite != OnNonfinite::Stop && options.on_nonfinite != OnNonfinite::Mark)
-        refuse("on_nonfinite pause and skip go on from a bad step with the next one", "use stop or mark, or leave host_looks as it is");
-    if (!options.log_with.empty()) refuse("trackers are told every step when it is done", "leave host_looks as it is");
+        refuse_late_look("on_nonfinite pause and skip go on from a bad step with the next one", "use stop or mark, or leave host_looks as it is");
+    if (!options.log_with.empty()) refuse_late_look("trackers are told every step when it is done", "leave host_looks as it is");
 }
 
 void AcceleratorCore::step_later(PreparedOptimizerState& optimizer) {
     if (prepared.optimizers().size() != 1 || !optimizer.core->is_fused())
-        refuse("only the fused kernels of one optimizer can be held back on the device", "use implementation fused, or leave host_looks as it is");
+        refuse_late_look("only the fused kernels of one optimizer can be held back on the device", "use implementation fused, or leave host_looks as it is");
     std::vector<torch::Tensor> parameters;
     for (const auto& group : optimizer.core->groups()) {
         for (const auto& parameter : group.parameters) {

@@ -20,7 +20,7 @@
 namespace mantissa {
 namespace {
 
-struct Seen {
+struct SeenTensor {
     at::ScalarType type;
     std::vector<std::int64_t> sizes;
 };
@@ -29,15 +29,15 @@ struct Event {
     std::string name;
     bool is_backward = false;
     std::int64_t thread = 0, start_ns = 0, duration_ns = 0, sequence = -1;
-    std::vector<Seen> inputs, outputs;
+    std::vector<SeenTensor> inputs, outputs;
 };
 
 struct Begun : at::ObserverContext {
     std::int64_t start_ns = 0;
-    std::vector<Seen> inputs;
+    std::vector<SeenTensor> inputs;
 };
 
-void see(const c10::IValue& value, std::vector<Seen>& seen) {
+void see(const c10::IValue& value, std::vector<SeenTensor>& seen) {
     if (value.isTensor() && value.toTensor().defined()) {
         seen.push_back({value.toTensor().scalar_type(), value.toTensor().sizes().vec()});
     } else if (value.isTensorList()) {
@@ -53,9 +53,9 @@ std::int64_t thread_number() { return syscall(SYS_gettid); }
 
 std::atomic<void*> active{nullptr};  // RecordFunction's callbacks are plain functions
 
-nlohmann::json json_of(const std::vector<Seen>& all, bool types) {
+nlohmann::json json_of(const std::vector<SeenTensor>& all, bool types) {
     nlohmann::json list = nlohmann::json::array();
-    for (const Seen& one : all) {
+    for (const SeenTensor& one : all) {
         list.push_back(types ? nlohmann::json(c10::toString(one.type)) : nlohmann::json(one.sizes));
     }
     return list;

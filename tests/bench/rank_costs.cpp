@@ -101,6 +101,14 @@ std::string loop_arguments(int rank, int size, const std::string& store) {
 
 double alone_ns() { return Started(loop_arguments(0, 1, "none")).number(); }
 
+/// Two processes that know nothing of each other: what this machine's second processor is worth.
+double apart_ns() {
+    Started other(loop_arguments(0, 1, "none"));
+    Started main(loop_arguments(0, 1, "none"));
+    const double first = main.number(), second = other.number();
+    return first == 0 || second == 0 ? 0 : std::max(first, second);
+}
+
 double together_ns(const fs::path& folder, int pair) {
     const std::string store = (folder / ("store-" + std::to_string(pair))).string();
     Started other(loop_arguments(1, 2, store));
@@ -169,27 +177,37 @@ int run_reducer_ratios(int pairs) try {
 int run_rank_costs(int pairs, std::string& json_text) {
     const auto folder = WorkFolder::make("bench");
     if (!folder) return fail(describe(folder.error()));
-    std::vector<double> ratios, alone_ms;
+    std::vector<double> ratios, of_machine, of_apart, alone_ms;
     for (int pair = -1; pair < pairs; ++pair) {
-        const bool is_first = pair % 2 == 0;
-        const double one = is_first ? alone_ns() : together_ns(folder->path(), pair);
-        const double two = is_first ? together_ns(folder->path(), pair) : alone_ns();
-        if (one == 0 || two == 0) return fail("a process of the pair gave no time");
+        double alone = 0, apart = 0, together = 0;
+        for (int i = 0; i < 3; ++i) {  // each is the first, the second and the last in turn
+            switch ((pair + 1 + i) % 3) {
+                case 0: alone = alone_ns(); break;
+                case 1: apart = apart_ns(); break;
+                default: together = together_ns(folder->path(), pair);
+            }
+        }
+        if (alone == 0 || apart == 0 || together == 0) return fail("a process of the pair gave no time");
         if (pair < 0) continue;
-        const double alone = is_first ? one : two, together = is_first ? two : one;
         ratios.push_back(2 * alone / together);  // two ranks have two batches a step
+        of_machine.push_back(2 * alone / apart);
+        of_apart.push_back(apart / together);
         alone_ms.push_back(alone / 1e6);
     }
     json throughput = result_of(ratios, "samples a second of two ranks over those of one process");
     throughput["alone_ms"] = median(alone_ms);
     print("ranks throughput", throughput, " of one process at " + std::to_string(median(alone_ms)).substr(0, 5) + " ms a step of 512 samples");
+    const json machine = result_of(of_machine, "samples a second of two processes that know nothing of each other over those of one");
+    print("ranks machine", machine, " of one process: two that know nothing of each other, all that this machine gives");
+    const json share = result_of(of_apart, "samples a second of two ranks over those of two processes that know nothing of each other");
+    print("ranks share", share, " of those two");
     Started reducer("--reducer-ratios " + std::to_string(pairs));
     const json cost = json::parse(reducer.line(), nullptr, false);
     if (!cost.is_object()) return fail("the Reducer's cost was not measured");
     const bool is_good = cost["ratio"].get<double>() <= reducer_limit;
     print("ranks reducer", cost, " of a step without it at " + std::to_string(cost["without_us"].get<double>() / 1000).substr(0, 5) +
                                      " ms, limit 1.02" + (is_good ? "" : "  ABOVE"));
-    json_text = json{{"ranks-throughput", throughput}, {"ranks-reducer", cost}}.dump();
+    json_text = json{{"ranks-throughput", throughput}, {"ranks-machine", machine}, {"ranks-share", share}, {"ranks-reducer", cost}}.dump();
     return is_good ? 0 : 1;
 }
 

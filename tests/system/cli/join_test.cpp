@@ -54,6 +54,29 @@ Pair launched(Home& home, const std::vector<std::string>& arguments) {
     return pair;
 }
 
+TEST(Launch, a_plan_on_two_machines_is_one_run_with_the_numbers_of_two_ranks) {
+    Home home;
+    const std::string port = std::to_string(free_port());
+    const auto on_machine = [&](const char* number) {
+        return std::vector<std::string>{"launch",     "--cpu", "--num_machines", "2",    "--num_processes",     "2",  "--machine_rank", number,
+                                        "--main_process_ip", "127.0.0.1", "--main_process_port", port, "digits-cnn", "--max-steps", "12", "--json"};
+    };
+    Started second(home, on_machine("1"));
+    Started first(home, on_machine("0"));
+    const Outcome main = first.wait(patience), other = second.wait(patience);
+    ASSERT_EQ(main.code, 0) << main.err;
+    ASSERT_EQ(other.code, 0) << other.err;
+    EXPECT_THAT(main.err, HasSubstr("2 processes on 2 machines, ranks 0 to 0 here, met at 127.0.0.1:" + port));
+    EXPECT_THAT(other.err, HasSubstr("ranks 1 to 1 here"));
+    EXPECT_EQ(other.out, "");
+    ASSERT_EQ(home.run_folders().size(), 1U);
+    const Json joined = steps_of(home, main.json());
+    const Json ranks = steps_of(home, trained(home, two_ranks({"digits-cnn", "--max-steps", "12"})));
+    ASSERT_EQ(joined.size(), 12U);
+    ASSERT_EQ(ranks.size(), 12U);
+    for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(joined[i]["loss"], ranks[i]["loss"]) << "step " << i;
+}
+
 // --- control, the same in all scopes: by the record's own account each command is obeyed before the next step
 
 /// A run that goes on: one program, or the two of a launch.

@@ -62,7 +62,7 @@ TEST(CliLaunch, WhatIsNotBuiltOrWrongIsRefused) {
     const std::pair<std::vector<std::string>, const char*> cases[] = {
         {{}, "launch needs a target"},
         {{"--multi_gpu", "sh"}, "--multi_gpu trains in several processes, and num_processes is 1"},
-        {{"--multi_gpu", "--num_processes", "2", "digits-mlp"}, "--multi_gpu: the processes of a plan can't train on several GPUs yet"},
+        {{"--multi_gpu", "digits-mlp"}, "--multi_gpu trains in several processes, and num_processes is 1"},
         {{"--num_machines", "2", "sh"}, "num_processes is 1, which can't be divided by 2 machines"},
         {{"--num_machines", "2", "--num_processes", "2", "sh"}, "num_machines is 2 and main_process_ip is missing"},
         {{"--num_machines", "2", "--num_processes", "2", "--machine_rank", "2", "--main_process_ip", "host", "sh"},
@@ -90,6 +90,15 @@ TEST(CliLaunch, WhatIsNotBuiltOrWrongIsRefused) {
         EXPECT_THAT(refused.err, HasSubstr(sentence));
         EXPECT_EQ(refused.out, "") << sentence;
     }
+    EXPECT_TRUE(home.run_folders().empty());
+}
+
+TEST(CliLaunch, ProcessesOfAPlanThatWantAGpuEachAreRefusedWithoutAny) {
+    Home home;
+    home.variables["CUDA_VISIBLE_DEVICES"] = "";
+    const auto refused = home.run({"launch", "--multi_gpu", "--num_processes", "2", "digits-mlp", "--max-steps", "1"});
+    EXPECT_EQ(refused.code, 3) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("device \"cuda\""));
     EXPECT_TRUE(home.run_folders().empty());
 }
 
