@@ -4,7 +4,7 @@
 
 namespace mantissa::bench {
 
-/// One rank of a group of `size` that meets in the file `store` (of one: alone, without a group): a wide mlp for so many timed steps. Prints
+/// One rank of a group of `size` that meets in the file `store` (of one: alone, without a group): a small CNN for so many timed steps. Prints
 /// nanoseconds of wall time a step.
 int run_rank_loop(int rank, int size, const std::string& store, int steps);
 
