@@ -1,11 +1,10 @@
 #include "run/run_parts.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/freed_memory.h"
 #include "base/sha256.h"
 #include "data/batch_source.h"
 #include "data/random.h"
@@ -32,15 +31,6 @@ void set_tf32(Tf32 wish) {
     if (wish == Tf32::Torch) return;
     at::globalContext().setAllowTF32CuBLAS(wish == Tf32::On);
     at::globalContext().setAllowTF32CuDNN(wish == Tf32::On);
-}
-
-// Tensors of a step come and go with it. Left alone, the C library gives their memory back to the system and gets it again, page by page and
-// zeroed, in the next step: a tenth of a step's time, more beside another rank.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that is taken
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
 }
 
 void set_process(const RunPlan& plan) {
