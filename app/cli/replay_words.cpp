@@ -51,8 +51,9 @@ void print_wrapped(const std::string& text) {
 }  // namespace
 
 std::string birth_text(const BirthReport& birth) {
-    if (!birth.tensor.empty()) return birth.tensor + " (" + birth.producer.phase + ")";
-    return place_of(birth.producer);
+    const std::string rank = birth.rank ? " (rank " + std::to_string(*birth.rank) + ")" : "";
+    if (!birth.tensor.empty()) return birth.tensor + " (" + birth.producer.phase + ")" + rank;
+    return place_of(birth.producer) + rank;
 }
 
 ReplayWords::ReplayWords(std::string_view language) {

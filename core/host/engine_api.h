@@ -19,7 +19,7 @@
 
 namespace mantissa {
 
-inline constexpr const char* engine_abi = "mantissa-engine-5";
+inline constexpr const char* engine_abi = "mantissa-engine-6";
 
 struct RunSession {
     RunFolder folder;
@@ -53,6 +53,7 @@ struct ReplayRequest {
     std::int64_t later_steps = 0;      // further steps
     std::filesystem::path keep_state;  // a new folder, outside the run's, for the state at the start of `step`: another mode begins there
     VariantReport variant;             // id, mode, island of the answer
+    std::optional<RankPlace> ranks;    // of a run of several processes: all are asked the same at once, the first one tells the answer of all
 };
 
 struct ReplayAnswer {

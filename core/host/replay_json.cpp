@@ -27,6 +27,25 @@ void read_variant(Fields& fields, VariantReport& variant) {
     else fields.take(read.error());
 }
 
+/// They are all on this machine, and meet in a file.
+json ranks_json(const std::optional<RankPlace>& place) {
+    if (!place) return nullptr;
+    return {{"rank", place->rank}, {"size", place->size}, {"store_file", place->store_file}, {"timeout_ms", place->timeout_ms}};
+}
+
+void read_ranks(Fields& fields, std::optional<RankPlace>& place) {
+    const json* found = fields.find("ranks");
+    if (found == nullptr || found->is_null()) return;
+    Fields own(*found, "the replay's request: ranks");
+    place.emplace();
+    own.read("rank", place->rank);
+    own.read("size", place->size);
+    own.read("store_file", place->store_file);
+    own.read("timeout_ms", place->timeout_ms);
+    place->local_rank = place->rank;
+    if (const auto read = own.result(); !read) fields.take(read.error());
+}
+
 }  // namespace
 
 void watch_birth(ReplayRequest& request, const BirthReport& birth) {
@@ -52,7 +71,8 @@ json to_json(const ReplayRequest& request) {
             {"loss_scale", optional_json(request.loss_scale)},
             {"later_steps", request.later_steps},
             {"keep_state", request.keep_state.string()},
-            {"variant", to_json(request.variant)}};
+            {"variant", to_json(request.variant)},
+            {"ranks", ranks_json(request.ranks)}};
 }
 
 Result<ReplayRequest> replay_request_from_json(const json& value) {
@@ -72,6 +92,7 @@ Result<ReplayRequest> replay_request_from_json(const json& value) {
     fields.read("loss_scale", request.loss_scale);
     fields.read("later_steps", request.later_steps);
     read_variant(fields, request.variant);
+    read_ranks(fields, request.ranks);
     if (const auto read = fields.result(); !read) return read.error();
     const json* plan = fields.find("plan");
     if (plan == nullptr) return Error{ErrorCode::BadPlan, "the replay's request has no plan", ""};

@@ -27,7 +27,7 @@ struct Look {  // all that a rule sees
 ReplayFinding finding_of(const Look& look, const char* code, const char* severity, const std::string& best = {}) {
     ReplayFinding found{Finding(code, severity, to_string(look.report.mode)), code, "high", best};
     found.finding.set("told_by", "replay").count("step", look.report.step);
-    if (!look.place().empty()) found.finding.set("where", look.place());
+    if (!look.place().empty()) found.finding.set("where", look.birth()->told_place());
     if (const std::string modes = look.grid.finite_modes(); !modes.empty()) found.finding.set("finite_in", modes);
     if (const VariantReport* one = look.grid.done(best)) found.finding.count("held", one->later_steps);
     if (const VariantReport* one = look.grid.done("bf16")) found.finding.count("bf16_held", one->later_steps);

@@ -76,7 +76,7 @@ std::vector<std::string> evidence(const ReplayReport& report, const ReplayFindin
         facts.push_back({std::string("replay.fact.reproduced.") + to_string(*report.reproduced), values});
     }
     if (report.birth && report.birth->step) {
-        facts.push_back({"replay.fact.born_earlier", {{"where", report.birth->place()}, {"step", readable_count(*report.birth->step)}}});
+        facts.push_back({"replay.fact.born_earlier", {{"where", report.birth->told_place()}, {"step", readable_count(*report.birth->step)}}});
     }
     if (report.one_bit_left_step && report.birth && !report.birth->place().empty()) {
         facts.push_back({"replay.fact.one_bit_left",

@@ -46,7 +46,6 @@ std::string incident_html(const fs::path& run, std::int64_t step, Precision mode
         found = verdict_part(std::move(*replay), texts);
     }
     card += found.empty() ? "" : html::text_element("p", word(texts, "report.incident.replayed"), "quiet") + found;
-    if (incident->rank) return html::element("article", card, incident->severity) + "\n";  // a replay has one process
     card += html::element("p", html::escaped(word(texts, found.empty() ? "report.incident.replay" : "report.incident.again")) + " " +
                                    html::text_element("code", replay_command(run, step)));
     return html::element("article", card, incident->severity) + "\n";

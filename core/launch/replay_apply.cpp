@@ -94,7 +94,7 @@ Result<PreparedJob> prepare_applied_run(const ReplayReport& report, const std::s
         state = std::move(*made);
     }
     plan->plan.checkpoint.resume_from = state.string();
-    plan->plan.launch.scope = LaunchScope::Process;
+    plan->plan.launch.scope = plan->plan.launch.processes > 1 ? LaunchScope::Ranks : LaunchScope::Process;
     auto job = prepare_job(JobKind::SingleRun, *plan, subject->run.parent_path());
     if (!job) return job.error();
     const std::string purpose = (*variant)->id == "custom" ? "what_if" : "fix";

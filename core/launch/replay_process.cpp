@@ -1,11 +1,14 @@
 #include "launch/replay_process.h"
 
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/error_json.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "launch/engine_module.h"
@@ -18,16 +21,14 @@ using Json = nlohmann::json;
 
 std::string text_of(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace); }
 
-Json error_json(const Error& error) {
-    return {{"code", static_cast<int>(error.code)}, {"message", error.message}, {"hint", error.hint}};
-}
+/// The others of a group notice an end at once, and end of it: the one that began it has ended by then.
+constexpr double longest_wait_for_the_first = 2;
 
-std::optional<Error> error_from(const Json& json) {
-    if (!json.is_object() || !json.contains("error") || !json["error"].is_object()) return std::nullopt;
-    const Json& error = json["error"];
-    const int code = error.value("code", static_cast<int>(ErrorCode::Internal));
-    const bool is_known = code >= 0 && code <= static_cast<int>(ErrorCode::Internal);
-    return Error{is_known ? static_cast<ErrorCode>(code) : ErrorCode::Internal, error.value("message", ""), error.value("hint", "")};
+bool is_good(const TimedChild::End& end) { return !end.is_timed_out && end.wait_status && *end.wait_status == 0; }
+
+// It ended because another one had.
+bool only_lost_the_others(const TimedChild::End& end) {
+    return !end.is_timed_out && end.wait_status && WIFEXITED(*end.wait_status) && WEXITSTATUS(*end.wait_status) == exit_code(ErrorCode::WorkerLost);
 }
 
 Result<ReplayAnswer> replay(const std::filesystem::path& request_file, const EngineLoader& loader) {
@@ -48,45 +49,83 @@ Result<ReplayAnswer> replay(const std::filesystem::path& request_file, const Eng
 
 Result<ReplayProcess> ReplayProcess::start(const ReplayRequest& request, const Place& place, std::chrono::seconds limit) {
     ReplayProcess process;
-    process.m_what = "the replay of " + request.variant.change();
-    process.m_out_file = place.folder / (request.variant.id + ".answer.json");
     process.m_log = place.log;
-    const auto request_file = place.folder / (request.variant.id + ".request.json");
+    const std::int64_t processes = request.plan.launch.processes;
+    const auto meeting_file = place.folder / (request.variant.id + ".meeting");
     std::error_code ignored;
-    std::filesystem::remove(process.m_out_file, ignored);
+    std::filesystem::remove(meeting_file, ignored);
+    for (std::int64_t rank = 0; rank < processes; ++rank) {
+        ReplayRequest own = request;
+        if (processes > 1)
+            own.ranks = RankPlace{.rank = rank, .size = processes, .local_rank = rank, .store_file = meeting_file.string(),
+                                  .timeout_ms = request.plan.launch.group_timeout_seconds * 1000};
+        if (const auto started = process.start_member(std::move(own), place, limit); !started) return started.error();
+    }
+    return process;
+}
+
+Result<void> ReplayProcess::start_member(ReplayRequest request, const Place& place, std::chrono::seconds limit) {
+    Member member;
+    const std::string rank = request.ranks ? std::to_string(request.ranks->rank) : "";
+    const std::string name = request.variant.id + (rank.empty() ? "" : "." + rank);
+    member.what = (rank.empty() ? "" : "rank " + rank + " of ") + ("the replay of " + request.variant.change());
+    member.out_file = place.folder / (name + ".answer.json");
+    const auto request_file = place.folder / (name + ".request.json");
+    std::error_code ignored;
+    std::filesystem::remove(member.out_file, ignored);
     if (auto written = write_file_atomically(request_file, text_of(to_json(request))); !written) return written.error();
     SpawnRequest spawned;
     spawned.program = mantissa_program();
-    spawned.arguments = {"replay-step", request_file.string(), process.m_out_file.string()};
+    spawned.arguments = {"replay-step", request_file.string(), member.out_file.string()};
     spawned.environment = numeric_environment(request.plan.launch.threads);
     spawned.log_file = place.log;
     spawned.new_session = true;  // Ctrl-C is the parent's to answer
     auto child = TimedChild::start(spawned, limit);
     if (!child) return child.error();
-    process.m_child = std::move(*child);
-    return process;
+    member.child = std::move(*child);
+    m_members.push_back(std::move(member));
+    return {};
 }
 
 std::optional<Result<ReplayAnswer>> ReplayProcess::poll() {
-    const auto end = m_child.poll();
-    return end ? std::optional<Result<ReplayAnswer>>(read_answer(*end)) : std::nullopt;
+    for (Member& member : m_members)
+        if (!member.end) member.end = member.child.poll();
+    if (const Member* bad = culprit()) return read_answer(*bad);
+    const bool have_ended = std::all_of(m_members.begin(), m_members.end(), [](const Member& one) { return one.end && is_good(*one.end); });
+    return have_ended ? std::optional<Result<ReplayAnswer>>(read_answer(m_members.front())) : std::nullopt;
 }
 
-Result<ReplayAnswer> ReplayProcess::read_answer(const TimedChild::End& end) const {
-    if (end.is_timed_out) return Error{ErrorCode::WorkerLost, m_child.sentence(m_what, end), "its words are in " + m_log.string()};
+/// Who ended badly by itself; null while nobody has, or while it may still come.
+const ReplayProcess::Member* ReplayProcess::culprit() const {
+    const Member* lost = nullptr;
+    for (const Member& member : m_members) {
+        if (!member.end || is_good(*member.end)) continue;
+        if (!only_lost_the_others(*member.end)) return &member;
+        if (lost == nullptr) lost = &member;
+    }
+    if (lost == nullptr) return nullptr;
+    if (!m_lost_at) m_lost_at = seconds();
+    const bool have_all_ended = std::all_of(m_members.begin(), m_members.end(), [](const Member& one) { return one.end.has_value(); });
+    return have_all_ended || seconds() - *m_lost_at > longest_wait_for_the_first ? lost : nullptr;
+}
+
+Result<ReplayAnswer> ReplayProcess::read_answer(const Member& member) const {
+    const TimedChild::End& end = *member.end;
+    if (end.is_timed_out) return Error{ErrorCode::WorkerLost, member.child.sentence(member.what, end), "its words are in " + m_log.string()};
     // A written answer counts even when the process crashed afterwards, on its way out.
-    const auto text = read_file(m_out_file);
-    if (!text) return Error{ErrorCode::WorkerLost, m_child.sentence(m_what, end), "its words are in " + m_log.string()};
+    const auto text = read_file(member.out_file);
+    if (!text) return Error{ErrorCode::WorkerLost, member.child.sentence(member.what, end), "its words are in " + m_log.string()};
     const Json json = Json::parse(*text, nullptr, false);
-    if (const auto error = error_from(json)) return *error;
+    if (json.is_object() && json.contains("error"))
+        if (const auto error = error_from_json(json["error"])) return *error;
     if (json.is_object() && json.contains("answer")) return replay_answer_from_json(json["answer"]);
-    return Error{ErrorCode::Internal, "the answer of " + m_what + " can't be read: " + m_out_file.string(), ""};
+    return Error{ErrorCode::Internal, "the answer of " + member.what + " can't be read: " + member.out_file.string(), ""};
 }
 
 int run_replay_step(const std::filesystem::path& request_file, const std::filesystem::path& out_file, const EngineLoader& loader) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read the answer
     const auto answer = replay(request_file, loader);
-    const Json json = answer ? Json{{"answer", to_json(*answer)}} : Json{{"error", error_json(answer.error())}};
+    const Json json = answer ? Json{{"answer", to_json(*answer)}} : Json{{"error", error_to_json(answer.error())}};
     if (const auto written = write_file_atomically(out_file, text_of(json)); !written) {
         log::error(describe(written.error()));
         return exit_code(written.error().code);

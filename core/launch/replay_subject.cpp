@@ -154,13 +154,6 @@ Result<ReplaySubject> find_replay_subject(const fs::path& run, std::optional<std
     auto plan = plan_of(subject.run);
     if (!plan) return plan.error();
     subject.plan = std::move(*plan);
-    if (subject.plan.plan.launch.processes > 1)
-        return Error{ErrorCode::NotBuilt,
-                     "this run was trained by " + std::to_string(subject.plan.plan.launch.processes) +
-                         " processes together, and a replay has one: not built yet",
-                     "one process with the batch of all of them trains the same but for the last digits: start it with --scope process "
-                     "--num_processes 1 --batch-size " + std::to_string(of_all_ranks(subject.plan.plan).batch_size) +
-                         ", and replay that run"};
     auto reader = RunReader::open(subject.run);
     if (!reader) return reader.error();
     auto steps = all_steps(**reader);

@@ -178,6 +178,11 @@ Result<ReplayRequest> ReplayVariants::request(const VariantReport& variant, cons
     ReplayRequest request = base(variant);
     request.state = state;
     request.previous_batch = variant.id == "previous_batch";
+    // Of several processes each knows its own batch from the step before, which is done again.
+    if (request.previous_batch && request.plan.launch.processes > 1) {
+        const CheckpointInfo* older = m_subject->state_at_or_before(m_subject->step - 1);
+        request.state = older == nullptr ? fs::path() : older->path;
+    }
     if (variant.id == "scale_1") request.loss_scale = 1.0;
     if (variant.id == "half_rate") {
         request.change_from = variant.from_step;

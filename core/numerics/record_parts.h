@@ -5,10 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "numerics/tensor_record.h"
 #include "numerics/value_blocks.h"
 #include "record/exponent_histogram.h"
 #include "record/rows.h"
-#include "torch_pch.h"
 
 namespace mantissa::record_parts {
 

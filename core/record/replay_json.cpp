@@ -106,6 +106,7 @@ BirthReport birth_from(Fields& fields) {
     fields.read("carried", birth.carried);
     read_optional(fields, "sample", birth.sample);
     read_optional(fields, "step", birth.step);
+    read_optional(fields, "rank", birth.rank);
     return birth;
 }
 
@@ -168,7 +169,8 @@ json to_json(const BirthReport& birth) {
             {"after", list_of(birth.after)},
             {"carried", birth.carried},
             {"sample", optional_json(birth.sample)},
-            {"step", optional_json(birth.step)}};
+            {"step", optional_json(birth.step)},
+            {"rank", optional_json(birth.rank)}};
 }
 
 json to_json(const IncidentReport& report) {

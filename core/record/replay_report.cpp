@@ -37,6 +37,11 @@ std::string OpReading::place() const { return place_name(module, op); }
 
 std::string BirthReport::place() const { return tensor.empty() ? producer.place() : tensor; }
 
+std::string BirthReport::told_place() const {
+    const std::string where = place();
+    return where.empty() || !rank ? where : where + " (rank " + std::to_string(*rank) + ")";
+}
+
 std::string VariantReport::change() const {
     std::string text = id;
     if (!island.empty()) text += " " + island;

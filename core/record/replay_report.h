@@ -53,7 +53,9 @@ struct BirthReport {
     std::int64_t carried = 0;       // non-finite tensors downstream in this step
     std::optional<std::int64_t> sample;  // of the batch, where the first bad element belongs to one
     std::optional<std::int64_t> step;    // of the birth, where it is an earlier one than the report's: an update left bad weights
+    std::optional<std::int64_t> rank;    // that met it, of several
     [[nodiscard]] std::string place() const;
+    [[nodiscard]] std::string told_place() const;  // "gate.mul", "gate.mul (rank 1)"
     bool operator==(const BirthReport&) const = default;
 };
 

@@ -188,7 +188,16 @@ Result<std::string> environment(const RunPlan& plan) {
 }
 
 Result<ReplayAnswer> replay(const ReplayRequest& request) {
-    return guarded([&] { return replay_run(request); });
+    return guarded([&]() -> Result<ReplayAnswer> {
+        if (!request.ranks) return replay_run(request);
+        Result<std::shared_ptr<ProcessGroup>> group = group_at(*request.ranks);
+        if (!group) return group.error();
+        const auto ranks = std::make_shared<Ranks>(*group);
+        const Result<DeviceChoice> choice = choose_run_device(request.plan, &*request.ranks);
+        if (!choice) return choice.error();
+        if (const auto gpu = use_gpu(*choice, ranks); !gpu) return gpu.error();
+        return replay_run(request, ranks);
+    });
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ KeptStates::KeptStates(const LoopContext& context) : m_context(context) {
     };
     if (context.plan.observe.keep_states && !context.parts.ranks) return;
     m_keeps = false;
-    m_reason = context.parts.ranks ? "a step of several processes can't be replayed yet" : "observe.keep_states is off";
+    m_reason = context.parts.ranks ? "a run of several processes keeps none: a step is done again from a checkpoint or from the seed" : "observe.keep_states is off";
     tell();
 }
 

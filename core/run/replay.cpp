@@ -10,6 +10,7 @@
 #include "engine/step_row.h"
 #include "judge/format_lens.h"
 #include "plan/plan_file.h"
+#include "run/answer_of_all.h"
 #include "run/environment.h"
 #include "run/replay_comparison.h"
 #include "run/replay_run.h"
@@ -83,7 +84,8 @@ std::string bad_weight(Model& model) {
 
 class Replay {
   public:
-    explicit Replay(const ReplayRequest& request);
+    Replay(const ReplayRequest& request, std::shared_ptr<Ranks> ranks);
+    /// What this process found.
     ReplayAnswer run();
 
   private:
@@ -92,15 +94,18 @@ class Replay {
     void go_to_step();
     void change_plan();
     void keep_state() const;
+    void keep_state_of_ranks() const;
     void do_step();
     void go_on();
     void tell_births();
     void look_at_earlier_update();
     ReplayRun::Step next_step(ReplayWatch::Look look);
     [[nodiscard]] std::string bad_value(const StepFacts& facts);
+    [[nodiscard]] bool is_any(bool own) const;
     [[nodiscard]] bool changes_at_start() const { return m_is_changed && m_change == m_answer.start_step; }
 
     const ReplayRequest& m_request;
+    ReplayRanks m_ranks;
     Replica m_replica;  // of the control, where the run is one
     RunPlan m_original, m_changed;
     bool m_is_changed;        // the plan or the loss scale
@@ -110,11 +115,13 @@ class Replay {
     ReplayComparison m_comparison;
     std::unique_ptr<ReplayRun> m_run;
     std::optional<std::int64_t> m_weights_bad_after;  // the first such step on the way
+    std::vector<Batch> m_previous_batches;            // of several processes, this one's of the step before
     ReplayAnswer m_answer;
 };
 
-Replay::Replay(const ReplayRequest& request)
+Replay::Replay(const ReplayRequest& request, std::shared_ptr<Ranks> ranks)
     : m_request(request),
+      m_ranks{request.ranks.value_or(RankPlace{}), std::move(ranks)},
       m_replica(taken(read_replica(request.run))),
       m_original(going_on(taken(read_plan_file(RunFolder{request.run}.plan())).plan)),
       m_changed(going_on(request.plan)),
@@ -154,7 +161,7 @@ ReplayAnswer Replay::run() {
     const std::int64_t began = monotonic_ns();
     choose_start();
     check_change();
-    m_run = std::make_unique<ReplayRun>(changes_at_start() ? m_changed : m_original, m_watch, m_replica);
+    m_run = std::make_unique<ReplayRun>(changes_at_start() ? m_changed : m_original, m_watch, m_replica, m_ranks);
     if (m_start) m_run->start_from(*m_start);
     if (changes_at_start() && m_request.loss_scale) m_run->fix_loss_scale(*m_request.loss_scale);
     go_to_step();
@@ -180,19 +187,21 @@ void Replay::go_to_step() {
         if (const auto value = m_watch.place_value()) m_answer.producer_largest.push_back({step, *value});
         if (m_request.watch_ops && !m_weights_bad_after && !bad_weight(m_run->parts().bare_model()).empty())
             m_weights_bad_after = step;
+        if (m_ranks.group && m_request.previous_batch && m_run->step() == m_request.step) m_previous_batches = m_run->runner().last_batches();
     }
 }
 
 void Replay::change_plan() {
     const Checkpoint state = m_run->state();
     m_run.reset();
-    m_run = std::make_unique<ReplayRun>(m_changed, m_watch, m_replica);
+    m_run = std::make_unique<ReplayRun>(m_changed, m_watch, m_replica, m_ranks);
     m_run->start_from(state, m_original);
     if (m_request.loss_scale) m_run->fix_loss_scale(*m_request.loss_scale);
 }
 
 void Replay::keep_state() const {
     if (m_request.keep_state.empty()) return;
+    if (m_ranks.group) return keep_state_of_ranks();
     auto writer = taken(CheckpointWriter::begin(m_request.keep_state));
     const auto need = [](const Result<void>& done) {
         if (!done) throw EngineError(done.error());
@@ -202,6 +211,23 @@ void Replay::keep_state() const {
     need(writer.add_shared(state));
     need(write_rank_files(writer.folder(), 0, state));
     taken(writer.finish(state));
+}
+
+void Replay::keep_state_of_ranks() const {
+    Accelerator& accelerator = m_run->parts().accelerator;
+    const auto plan = accelerator.register_save_state_pre_hook([this](const fs::path& hidden) {
+        const auto done = write_run_plan(RunFolder{m_request.run}, m_original, hidden / "plan.json");
+        if (!done) throw EngineError(done.error());
+    });
+    accelerator.save_state(m_request.keep_state);
+}
+
+/// What one process met holds for all: they go the same way.
+bool Replay::is_any(bool own) const {
+    if (!m_ranks.group) return own;
+    std::vector<double> count{own ? 1.0 : 0.0};
+    m_ranks.group->add_up(count);
+    return count.front() > 0;
 }
 
 ReplayRun::Step Replay::next_step(ReplayWatch::Look look) {
@@ -218,7 +244,9 @@ void Replay::do_step() {
     if (scale) look.loss_scale = scale->scale;
     look.is_probing = !m_is_changed && record != nullptr && record->skip_kind == SkipKind::Probing;
     if (m_request.previous_batch) {
-        look.other_batch = [batches = batches_of(m_run->parts(), m_original.training, m_replica, m_request.step - 1)](std::size_t i) {
+        auto batches = m_ranks.group ? m_previous_batches : batches_of(m_run->parts(), m_original.training, m_replica, m_request.step - 1);
+        if (batches.empty()) refuse("the step before was not done here, so its batch isn't known", "begin with a state of an earlier step");
+        look.other_batch = [batches = std::move(batches)](std::size_t i) {
             return std::optional<Batch>(batches[std::min(i, batches.size() - 1)]);
         };
     }
@@ -252,7 +280,7 @@ void Replay::tell_births() {
 
 // The step found weights that were bad already: their birth is in the update of a step on the way, which is done once more.
 void Replay::look_at_earlier_update() {
-    const bool began_bad = m_answer.birth && m_answer.birth->producer.phase == "parameter";
+    const bool began_bad = is_any(m_answer.birth && m_answer.birth->producer.phase == "parameter");
     if (!began_bad || !m_weights_bad_after || (m_is_changed && *m_weights_bad_after >= m_change)) return;
     ReplayRequest earlier = m_request;
     earlier.plan = m_original;
@@ -263,7 +291,7 @@ void Replay::look_at_earlier_update() {
     earlier.later_steps = 0;
     earlier.keep_state.clear();
     m_run.reset();
-    ReplayAnswer answer = Replay(earlier).run();
+    ReplayAnswer answer = Replay(earlier, m_ranks.group).run();
     if (!answer.birth) return;
     m_answer.birth = std::move(answer.birth);
     m_answer.birth->step = *m_weights_bad_after;
@@ -284,7 +312,7 @@ void Replay::go_on() {
         ++variant.later_steps;
         losses.push_back(facts.loss);
         const bool is_bad_gradient = facts.nonfinite_grads > 0 && !facts.loss_scale;
-        if (facts.nonfinite_loss || is_bad_gradient || done.skip_kind == SkipKind::Fault || !m_watch.are_outputs_finite())
+        if (is_any(facts.nonfinite_loss || is_bad_gradient || done.skip_kind == SkipKind::Fault || !m_watch.are_outputs_finite()))
             variant.later_bad_at = variant.later_steps;
     }
     if (losses.empty()) return;
@@ -296,6 +324,9 @@ void Replay::go_on() {
 
 }  // namespace
 
-Result<ReplayAnswer> replay_run(const ReplayRequest& request) { return Replay(request).run(); }
+Result<ReplayAnswer> replay_run(const ReplayRequest& request, const std::shared_ptr<Ranks>& ranks) {
+    ReplayAnswer own = Replay(request, ranks).run();
+    return ranks ? answer_of_all(*ranks, own) : own;
+}
 
 }  // namespace mantissa

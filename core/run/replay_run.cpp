@@ -7,18 +7,18 @@
 namespace mantissa {
 namespace {
 
-std::unique_ptr<RunParts> built(const RunPlan& plan, const Replica& replica) {
-    const Result<DeviceChoice> choice = choose_run_device(plan);
+std::unique_ptr<RunParts> built(const RunPlan& plan, const Replica& replica, const ReplayRanks& ranks) {
+    const Result<DeviceChoice> choice = choose_run_device(plan, ranks.group ? &ranks.place : nullptr);
     if (!choice) throw EngineError(choice.error());
-    Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice, replica);
+    Result<std::unique_ptr<RunParts>> parts = ranks.group ? build_run(plan, *choice, ranks.group) : build_run(plan, *choice, replica);
     if (!parts) throw EngineError(parts.error());
     return std::move(*parts);
 }
 
 }  // namespace
 
-ReplayRun::ReplayRun(const RunPlan& plan, BeforeUpdate& watch, const Replica& replica)
-    : m_plan(&plan), m_parts(built(plan, replica)), m_runner(*m_parts, plan.training, &watch) {
+ReplayRun::ReplayRun(const RunPlan& plan, BeforeUpdate& watch, const Replica& replica, const ReplayRanks& ranks)
+    : m_plan(&plan), m_parts(built(plan, replica, ranks)), m_runner(*m_parts, plan.training, &watch) {
     m_loop.data_hash = m_parts->hashes.data;
     m_loop.training_split_hash = training_split_hash(*m_parts);
     m_parts->accelerator.register_for_checkpointing(std::make_shared<SavedLoop>(m_loop));
@@ -37,6 +37,7 @@ void ReplayRun::start_from(const Checkpoint& state, const RunPlan& saved) {
 
 ReplayRun::Step ReplayRun::next_step() {
     Step step{m_runner.run()};
+    if (m_parts->ranks) m_parts->ranks->share(step.outcome.facts, step.outcome.samples_of_micro_batches);
     const StepFacts& facts = step.outcome.facts;
     m_loop.applied += facts.skipped ? 0 : 1;
     step.skip_kind = m_loop.skips.record({facts.skipped, facts.nonfinite_loss, facts.loss_scale_after});

@@ -10,10 +10,17 @@
 
 namespace mantissa {
 
+/// This process's place among several that do a step again together; the group is null where it is alone.
+struct ReplayRanks {
+    RankPlace place;
+    std::shared_ptr<Ranks> group;
+};
+
 class ReplayRun {
   public:
     /// At step 0. `plan` must outlive it. A repetition of the control has an order, a rounding replica weights of its own.
-    ReplayRun(const RunPlan& plan, BeforeUpdate& watch, const Replica& replica = {});
+    /// Of several processes each makes one, and every call is collective.
+    ReplayRun(const RunPlan& plan, BeforeUpdate& watch, const Replica& replica = {}, const ReplayRanks& ranks = {});
 
     void start_from(const CheckpointInfo& checkpoint);
     /// A state that another ReplayRun of the plan `saved` gave.
@@ -25,6 +32,7 @@ class ReplayRun {
         StepOutcome outcome;
         SkipKind skip_kind = SkipKind::None;
     };
+    /// Facts are those of all processes, as in the run's record.
     [[nodiscard]] Step next_step();
 
     /// The number of the next step.

@@ -40,7 +40,7 @@ QString leafSentence(const BirthReport& birth) {
 
 /// "gate.mul", "the derivative of gate.mul" …
 QString producerText(const BirthReport& birth) {
-    const QString place = text(birth.place());
+    const QString place = text(birth.told_place());
     if (birth.producer.phase == "backward") {
         return Words::tr("The derivative of %1").arg(place);
     }
