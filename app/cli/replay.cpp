@@ -201,8 +201,13 @@ std::optional<Replayed> replayed_before(const ReplayVerb& verb, const fs::path& 
 /// "Apply and continue from here"; the child's exit code.
 Result<int> apply(const ReplayVerb& verb, const ReplayReport& report, std::optional<JobResult>& result) {
     const std::string id = verb.change.empty() ? report.best : verb.change;
-    if (id.empty())
+    if (id.empty()) {
+        const auto held = std::find_if(report.variants.begin(), report.variants.end(), [](const VariantReport& one) { return one.id != "as_was" && one.holds(); });
+        if (held != report.variants.end())
+            return Error{ErrorCode::NonFinite, "nothing is applied: the change \"" + held->change() + "\" held, but the cause is open, so no change is advised",
+                         "take it all the same with --change " + held->id + ", or try more variants"};
         return Error{ErrorCode::NonFinite, "nothing can be applied: no change held", "look at the sentence and the grid, or try one with --what-if"};
+    }
     auto job = prepare_applied_run(report, id, is_interrupted);
     if (!job) return job.error();
     const fs::path folder = job->folder;
