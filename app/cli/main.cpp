@@ -91,7 +91,8 @@ int main(int argc, char** argv) {
     add_runs(program, result);
     add_report(program, result);
     add_export(program, result);
-    add_unbuilt_verbs(program, result);
+    add_lessons(program, result);
+    add_lesson(program, result);
     add_process_verbs(program, result);
     try {
         program.parse(argc, argv);

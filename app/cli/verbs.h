@@ -23,9 +23,9 @@ void add_replay(CLI::App& program, int& result);
 void add_runs(CLI::App& program, int& result);
 void add_report(CLI::App& program, int& result);
 void add_export(CLI::App& program, int& result);
+void add_lessons(CLI::App& program, int& result);
+void add_lesson(CLI::App& program, int& result);
 /// worker, supervise, trial, replay-step: what this program starts of itself; hidden.
 void add_process_verbs(CLI::App& program, int& result);
-/// Verbs of the design that this version has not: listed, refused with a sentence.
-void add_unbuilt_verbs(CLI::App& program, int& result);
 
 }  // namespace mantissa::cli

@@ -9,7 +9,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 LIMIT = 400
 WATCHED = {"main_window": 250, "train_loop": 250, "accelerator": 250}
 TORCH_HEADERS_LIMIT = 25
-PAGES = {"numerics": "numerics_page", "replay": "replay_page"}  # folders of ui/ whose part has another name
+PAGES = {"lessons": "lessons_page", "numerics": "numerics_page", "replay": "replay_page"}  # folders of ui/ whose part has another name
 
 
 def declared_parts(path):

@@ -1,0 +1,70 @@
+// Every lesson, really trained: what it claims must happen here too.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "program.h"
+
+namespace mantissa::system_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Runs the lesson with that answer and prints its figures, so that a test's log is the measurement.
+json take(const char* lesson, const char* answer) {
+    const Home home;
+    const auto outcome = home.run({"lesson", lesson, "--answer", answer, "--json", "-q"});
+    EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+    const json result = outcome.json();
+    EXPECT_TRUE(result.is_object()) << outcome.out;
+    if (!result.is_object()) return json::object();
+    for (const auto& [name, figure] : result["figures"].items()) std::printf("  %s %s\n", name.c_str(), figure["text"].get<std::string>().c_str());
+    for (const json& claim : result["claims"]) EXPECT_TRUE(claim["met"].get<bool>()) << claim.dump();
+    EXPECT_FALSE(result["claims"].empty());
+    std::ifstream kept(result["folder"].get<std::string>() + "/lesson.json");
+    EXPECT_EQ(json::parse(kept)["prediction"], result["prediction"]);
+    return result;
+}
+
+double value(const json& result, const char* figure) { return result["figures"][figure]["value"].get<double>(); }
+
+TEST(CliLesson, TwoSameNetwork) {
+    const json result = take("2", "4");
+    EXPECT_EQ(result["prediction"], result["right"]);
+    EXPECT_LE(value(result, "accuracy_gap"), 0.01);
+    EXPECT_LT(value(result, "gap_fp16"), 1e-2);
+    EXPECT_LT(value(result, "gap_bf16"), 1e-2);
+}
+
+TEST(CliLesson, ThreeSmallGradients) {
+    const json result = take("3", "1");
+    EXPECT_NE(result["prediction"], result["right"]);
+    EXPECT_EQ(value(result, "zero_steps"), 400);
+    EXPECT_NEAR(value(result, "ratio_65536"), 1, 0.02);
+}
+
+TEST(CliLesson, FourScaleFindsItsPlace) {
+    const json result = take("4", "3");
+    EXPECT_GE(value(result, "at_start"), 12);
+    EXPECT_LE(value(result, "at_start"), 18);
+    EXPECT_GE(value(result, "later"), 3);
+    EXPECT_LE(value(result, "unexplained"), 1);
+}
+
+TEST(CliLesson, FiveForwardOverflow) {
+    const json result = take("5", "2");
+    EXPECT_EQ(value(result, "bad_65536"), 400);
+    EXPECT_EQ(value(result, "bad_1"), 400);
+    EXPECT_LT(value(result, "share_no"), 0.01);
+}
+
+TEST(CliLesson, ThirteenNanHunt) {
+    const json result = take("13", "2");
+    EXPECT_GE(value(result, "step"), 30);
+    EXPECT_LE(value(result, "step"), 280);
+}
+
+}  // namespace
+}  // namespace mantissa::system_test
