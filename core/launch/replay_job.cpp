@@ -234,6 +234,11 @@ void ReplayJob::take_over_earlier() {
         // A what-if is the question of one time.
         if (earlier.state == "done" && !is_asked && earlier.id != "custom") m_report.variants.push_back(earlier);
     }
+    // Begun at the step itself it has seen none of the steps before.
+    if (m_report.producer_largest.empty()) {
+        m_report.producer_largest = m_earlier->producer_largest;
+        m_report.one_bit_left_step = m_earlier->one_bit_left_step;
+    }
     std::stable_sort(m_report.variants.begin(), m_report.variants.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 

@@ -242,6 +242,10 @@ TEST_F(ReplayTest, WithoutAKeptStateTheSeedIsTheStartAndTheStateIsKept) {
     ASSERT_EQ(kept.checkpoints.size(), 1u);
     EXPECT_EQ(kept.checkpoints[0].step, 12);
     EXPECT_FALSE(report.producer_largest.empty()) << "the place was found by the first replay, the curve by as_was";
+    // The next one begins at the kept state, and has no steps before.
+    const ReplayReport again = replay(run);
+    EXPECT_EQ(again.start_step, 12);
+    EXPECT_EQ(again.producer_largest, report.producer_largest);
     const auto deleted = delete_incident_states(run);
     ASSERT_TRUE(deleted);
     EXPECT_EQ(deleted->states, 1);
