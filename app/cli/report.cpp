@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "judge/html_report.h"
 #include "judge/texts.h"
+#include "lessons/player.h"
 #include "output.h"
 #include "run_argument.h"
 #include "verbs.h"
@@ -14,16 +15,22 @@ namespace {
 
 struct ReportOptions {
     std::string run, output, language, runs_dir;
-    bool json = false;
+    bool json = false, player = false;
 };
 
 int write_report(const ReportOptions& options) {
-    const auto folder = find_run(options.run, runs_folder(options.runs_dir));
+    // The folder of a lesson holds no recording of its own, so it isn't looked for among the runs.
+    std::error_code ignored;
+    const bool is_lesson = std::filesystem::exists(std::filesystem::path(options.run) / "lesson.json", ignored);
+    if (is_lesson && !options.player)
+        return fail({ErrorCode::Usage, options.run + " is a lesson: it can be played, its runs have reports of their own", "mantissa report " + options.run + " --player"});
+    const auto folder = is_lesson ? Result<std::filesystem::path>(options.run) : find_run(options.run, runs_folder(options.runs_dir));
     if (!folder) return fail(folder.error());
-    const auto report = write_html_report(*folder, text_language(options.language), options.output);
+    const std::string language = text_language(options.language);
+    const auto report = options.player ? write_player(*folder, language, options.output) : write_html_report(*folder, language, options.output);
     if (!report) return fail(report.error());
     if (options.json)
-        print_json({{"report", report->string()}});
+        print_json({{options.player ? "player" : "report", report->string()}});
     else
         print(report->string());
     return 0;
@@ -38,9 +45,10 @@ void add_report(CLI::App& program, int& result) {
     verb->add_option("RUN", options->run,
                      "a run folder, the name of a run or comparison (or its beginning), or last")
         ->required();
-    verb->add_option("-o,--output", options->output, "file to write (else report.html in the folder)");
+    verb->add_option("-o,--output", options->output, "file to write (else report.html or player.html in the folder)");
     add_language(*verb, options->language);
     verb->add_option("--runs-dir,--runs_dir", options->runs_dir, "folder of the runs");
+    verb->add_flag("--player", options->player, "a page that plays the recording; also of the folder of a lesson");
     verb->add_flag("--json", options->json, "as one JSON object");
     verb->callback([options, &result] { result = write_report(*options); });
 }

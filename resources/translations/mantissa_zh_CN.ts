@@ -1470,6 +1470,10 @@
 <context>
     <name>mantissa::ui::ActionCatalog</name>
     <message>
+        <source>Lessons</source>
+        <translation>课程</translation>
+    </message>
+    <message>
         <source>Numerics</source>
         <translation>数值</translation>
     </message>

@@ -33,6 +33,7 @@ const std::vector<ActionSpec>& ActionCatalog::specs() {
         {"page.live", QT_TR_NOOP("Live"), "Ctrl+2", View},
         {"page.numerics", QT_TR_NOOP("Numerics"), "Ctrl+3", View},
         {"page.runs", QT_TR_NOOP("Runs"), "Ctrl+4", View},
+        {"page.lessons", QT_TR_NOOP("Lessons"), "Ctrl+5", View},
         {"view.back", QT_TR_NOOP("Back to the page before"), "Alt+Left", View},
         {"view.palette", QT_TR_NOOP("Commands"), "Ctrl+K", View},
         {"view.refresh", QT_TR_NOOP("Read the runs folder again"), "F5", View},

@@ -6,6 +6,7 @@
 #include "ui/bridge/retranslation.h"
 #include "ui/bridge/run_controller.h"
 #include "ui/bridge/theme.h"
+#include "ui/lessons/lessons_page.h"
 #include "ui/replay/replay_page.h"
 #include "ui/runs/runs_page.h"
 #include "ui/setup/setup_page.h"
@@ -13,6 +14,7 @@
 #include "ui/shell/dialogs.h"
 #include "ui/shell/first_comparison.h"
 #include "ui/shell/icons.h"
+#include "ui/shell/lessons_desk.h"
 #include "ui/shell/live_host.h"
 #include "ui/shell/main_frame.h"
 #include "ui/shell/numerics_desk.h"
@@ -41,6 +43,8 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     m_numerics = new NumericsDesk(theme, *m_live, m_frame);
     m_frame->addPage(QStringLiteral("numerics"), m_numerics->page());
     m_frame->addPage(QStringLiteral("runs"), m_runs);
+    m_lessons = new LessonsDesk(theme, setup.runs, m_frame);
+    m_frame->addPage(QStringLiteral("lessons"), &m_lessons->page());
     m_replay = new ReplayDesk(theme, m_catalog, *m_live, *m_runs, *m_setup, m_frame);
     m_frame->addPageOf(QStringLiteral("live"), QStringLiteral("replay"), &m_replay->page());
     connectPages();
@@ -84,6 +88,8 @@ void MainWindow::connectPages() {
     connect(m_replay, &ReplayDesk::backRequested, this, [this] { showPage(m_pageBefore); });
     connect(m_replay, &ReplayDesk::titleChanged, this, &MainWindow::refreshTitle);
     connect(m_replay, &ReplayDesk::message, this, &MainWindow::say);
+    connect(m_lessons, &LessonsDesk::titleChanged, this, &MainWindow::refreshTitle);
+    connect(m_lessons, &LessonsDesk::message, this, &MainWindow::say);
     connect(m_first, &FirstComparison::pageWanted, this, &MainWindow::showPage);
     connect(m_first, &FirstComparison::message, this, &MainWindow::say);
 }
@@ -117,7 +123,7 @@ void MainWindow::connectActions() {
     bind("run.abort", [this] { m_live->controller().abort(); });
     bind("run.trial", [this] { m_setup->trial().again(); });
     bind("run.probe", [this] { m_setup->probe().ask(); });
-    for (const char* page : {"page.setup", "page.live", "page.numerics", "page.runs"}) {
+    for (const char* page : {"page.setup", "page.live", "page.numerics", "page.runs", "page.lessons"}) {
         bind(page, [this, id = QString::fromLatin1(page + 5)] { showPage(id); });
     }
     bind("view.back", [this] { showPage(m_pageBefore); });
@@ -159,6 +165,7 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
     if (!options.page.isEmpty() && options.page != QLatin1String("replay")) {
         showPage(options.page);
     }
+    m_lessons->page().choose(options.lesson);
     if (!options.open.empty()) {
         if (auto readable = checkFolder(options.open); !readable) {
             return readable;
@@ -197,6 +204,8 @@ void MainWindow::refreshTitle() {
         m_frame->bar().setTitle(m_replay->title(), m_replay->subtitle());
     } else if (m_page == QLatin1String("numerics")) {
         m_frame->bar().setTitle(tr("Numerics"), QString());
+    } else if (m_page == QLatin1String("lessons")) {
+        m_frame->bar().setTitle(m_lessons->page().title(), QString());
     } else if (m_page == QLatin1String("runs")) {
         m_frame->bar().setTitle(tr("Runs"), m_runs->folderText());
     } else {
@@ -216,6 +225,7 @@ void MainWindow::retranslate() {
     m_live->setLanguage(m_language.code());
     m_numerics->setLanguage(m_language.code().toStdString());
     m_replay->page().setLanguage(m_language.code().toStdString());
+    m_lessons->page().setLanguage(m_language.code().toStdString());
     refreshMachine();
     refreshTitle();
 }

@@ -14,6 +14,7 @@ namespace mantissa::ui {
 
 class CommandPalette;
 class FirstComparison;
+class LessonsDesk;
 class LiveHost;
 class MainFrame;
 class NumericsDesk;
@@ -40,6 +41,7 @@ class MainWindow : public QMainWindow {
     [[nodiscard]] SetupPage& setupPage() { return *m_setup; }
     [[nodiscard]] RunsPage& runsPage() { return *m_runs; }
     [[nodiscard]] ReplayDesk& replayDesk() { return *m_replay; }
+    [[nodiscard]] LessonsDesk& lessonsDesk() { return *m_lessons; }
 
   protected:
     void closeEvent(QCloseEvent* event) override;
@@ -66,6 +68,7 @@ class MainWindow : public QMainWindow {
     RunsPage* m_runs;
     NumericsDesk* m_numerics;
     ReplayDesk* m_replay;
+    LessonsDesk* m_lessons;
     FirstComparison* m_first;
     QString m_page, m_pageBefore;
 };

@@ -44,7 +44,13 @@ Setters settersOf(WindowOptions& options) {
              options.page = value;
              return oneOf(QStringLiteral("--page"), value,
                           {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("numerics"), QStringLiteral("runs"),
-                           QStringLiteral("replay")});
+                           QStringLiteral("lessons"), QStringLiteral("replay")});
+         }},
+        {QStringLiteral("--lesson"),
+         [&options](const QString& value) {
+             options.lesson = value;
+             options.page = QStringLiteral("lessons");
+             return Result<void>();
          }},
         {QStringLiteral("--step"),
          [&options](const QString& value) -> Result<void> {
@@ -99,7 +105,8 @@ QString WindowOptions::help() {
         "  --open FOLDER        show a run or a comparison\n"
         "  --runs-dir FOLDER    where runs are kept (default: MANTISSA_RUNS_DIR, else "
         "~/.local/share/mantissa/runs)\n"
-        "  --page PAGE          setup, live, numerics, runs, or replay (with --open: the run's first bad step)\n"
+        "  --page PAGE          setup, live, numerics, runs, lessons, or replay (with --open: the run's first bad step)\n"
+        "  --lesson N           page lessons with that lesson: number or name\n"
         "  --step N             of page replay: another step\n"
         "  --theme THEME        system, light or dark\n"
         "  --language CODE      en or zh\n"

@@ -16,6 +16,7 @@ struct WindowOptions {
     bool startComparison = false;   // --compare: press the button as soon as the engine answers
     std::filesystem::path open;     // a run or comparison folder
     std::filesystem::path runs;     // --runs-dir
+    QString lesson;  // of page lessons: number or id
     std::optional<std::int64_t> step;  // of page replay; empty = the first bad one
     QString page, theme, language;  // empty = as last time
     QSize size;

@@ -21,7 +21,7 @@ const SettingSpec& specOf(const char* key) {
 
 const std::vector<SettingSpec>& WindowSettings::table() {
     static const std::vector<SettingSpec> specs{
-        {"window/page", "setup", {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("numerics"), QStringLiteral("runs")}},
+        {"window/page", "setup", {QStringLiteral("setup"), QStringLiteral("live"), QStringLiteral("numerics"), QStringLiteral("runs"), QStringLiteral("lessons")}},
         {"window/theme",
          "system",
          {QStringLiteral("system"), QStringLiteral("light"), QStringLiteral("dark")}},

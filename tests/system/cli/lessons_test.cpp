@@ -60,6 +60,34 @@ TEST(CliLesson, FiveForwardOverflow) {
     EXPECT_LT(value(result, "share_no"), 0.01);
 }
 
+TEST(CliLesson, SevenNotPrecision) {
+    const json result = take("7", "4");
+    EXPECT_LE(value(result, "first_no"), 10);
+    EXPECT_LE(value(result, "first_bf16"), 10);
+    EXPECT_EQ(value(result, "fused_bad"), 0);
+}
+
+TEST(CliLesson, EightRateTooHigh) {
+    const json result = take("8", "2");
+    EXPECT_LE(value(result, "last_of_all"), 200);
+    EXPECT_LT(value(result, "first_fp16"), value(result, "first_no"));
+    EXPECT_LT(value(result, "first_fp16"), value(result, "first_bf16"));
+}
+
+TEST(CliLesson, ElevenTwoFp32Runs) {
+    const json result = take("11", "3");
+    EXPECT_LE(value(result, "parted"), 300);
+    EXPECT_LT(value(result, "parted_fp16"), value(result, "parted"));
+    EXPECT_LT(value(result, "parted_bf16"), value(result, "parted"));
+    EXPECT_LT(value(result, "stable_gap"), 1e-3);
+}
+
+TEST(CliLesson, TwelveFp8) {
+    const json result = take("12", "3");
+    EXPECT_EQ(value(result, "bad_fp8"), 0);
+    EXPECT_LE(value(result, "gap"), 0.04);
+}
+
 TEST(CliLesson, ThirteenNanHunt) {
     const json result = take("13", "2");
     EXPECT_GE(value(result, "step"), 30);

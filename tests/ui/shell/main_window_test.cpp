@@ -44,7 +44,7 @@ class MainWindowTest : public QObject {
         QTest::keyClick(desk.window.get(), Qt::Key_1, Qt::ControlModifier);
         QCOMPARE(desk.window->currentPage(), QStringLiteral("setup"));
         // No dead entries: the rail has exactly the pages that are built.
-        QCOMPARE(desk.window->findChildren<QToolButton*>(QRegularExpression("^rail\\.")).size(), 4);
+        QCOMPARE(desk.window->findChildren<QToolButton*>(QRegularExpression("^rail\\.")).size(), 5);
     }
 
     void languageChangesWhileItRuns() {
@@ -103,7 +103,7 @@ class MainWindowTest : public QObject {
     }
 
     void endsOnEveryPageAndBeginsThere() {
-        for (const char* page : {"setup", "live", "numerics", "runs"}) {
+        for (const char* page : {"setup", "live", "numerics", "runs", "lessons"}) {
             const QTemporaryDir folder;
             {
                 Desk desk(folder);
