@@ -14,6 +14,7 @@
 #include "launch/hung_run.h"
 #include "launch/supervisor.h"
 #include "launch/thread_run.h"
+#include "pacer.h"
 #include "record/meta_keys.h"
 #include "signals.h"
 
@@ -69,6 +70,13 @@ void explain_pauses(const std::vector<RunProgress>& runs, const std::filesystem:
                       to_string(runs[i].mode));
         told[i] = is_paused;
     }
+}
+
+/// A run that is led step by step pauses after each of them: no event to tell.
+std::vector<RunProgress> without_pauses(std::vector<RunProgress> runs) {
+    for (RunProgress& run : runs)
+        if (run.state == RunState::Paused) run.state = RunState::Running;
+    return runs;
 }
 
 /// A run that stands still is told once, and once when it moves again.
@@ -159,7 +167,7 @@ void JobFollower::read_run(std::size_t index) {
         if (row.split == "validation" && row.metric == progress.metric_name) progress.metric = row.value;
 }
 
-Result<int> run_supervised(PreparedJob job, ProgressView& view) {
+Result<int> run_supervised(PreparedJob job, ProgressView& view, double pace) {
     JobFollower follower(job);
     const auto folder = job.folder;
     const std::size_t modes = job.runs.size();
@@ -171,19 +179,21 @@ Result<int> run_supervised(PreparedJob job, ProgressView& view) {
     bool connected = client.ok();
     if (!connected) view.line("the supervisor can't be reached: " + describe(client.error()));
     SignalRelay relay(handle->pid(), folder, view);
+    Pacer pacer(folder, pace);
     std::vector<bool> told_pauses, told_stalls;
     while (!handle->poll()) {
         relay.relay();
         if (connected) {
             pollfd event{client->descriptor(), POLLIN, 0};
-            ::poll(&event, 1, tick_ms);
+            ::poll(&event, 1, pacer.wait_ms());
             take_events(*client, view, connected, modes, told_replica);
         } else {
-            ::poll(nullptr, 0, tick_ms);
+            ::poll(nullptr, 0, pacer.wait_ms());
         }
-        const auto& progress = follower.read();
+        const auto progress = pacer.is_on() ? without_pauses(follower.read()) : follower.read();
         view.update(progress);
-        explain_pauses(progress, folder, told_pauses, view);
+        if (pacer.is_on()) pacer.tick(progress);
+        else explain_pauses(progress, folder, told_pauses, view);
         tell_stalls(progress, folder, told_stalls, view);
     }
     view.update(follower.read());

@@ -33,7 +33,8 @@ class JobFollower {
 };
 
 /// In scope process: supervisor and workers. Returns the exit code of the job.
-Result<int> run_supervised(PreparedJob job, ProgressView& view);
+/// `pace`: steps a second that each run may make; 0 = as fast as it goes.
+Result<int> run_supervised(PreparedJob job, ProgressView& view, double pace = 0);
 /// In scope thread: the engine on a thread of this process.
 Result<int> run_in_thread(PreparedJob job, ProgressView& view,
                           const std::function<Result<void>(const std::filesystem::path&)>& finish,

@@ -23,6 +23,7 @@ struct LessonOptions {
     std::string lesson, runs_dir, language;
     std::optional<std::int64_t> answer;
     std::vector<std::string> numbers, scales;
+    double pace = 0;
     bool json = false, quiet = false;
 };
 
@@ -74,7 +75,7 @@ Result<int> take_run(const Lesson& lesson, const LessonRun& run, const LessonOpt
     for (const Precision mode : run.modes) modes += (modes.empty() ? "" : ", ") + std::string(to_string(mode));
     view.line(course_word(texts, "training", {{"run", plan->plan.name}, {"modes", modes}}));
     for (const std::string& line : first_lines(*support)) view.line(line);
-    return run_supervised(std::move(*job), view);
+    return run_supervised(std::move(*job), view, options.pace);
 }
 
 /// A lesson whose claim was not met is a result that somebody must look at.
@@ -163,6 +164,7 @@ void add_lesson(CLI::App& program, int& result) {
     auto options = std::make_shared<LessonOptions>();
     verb->add_option("LESSON", options->lesson, "its number or name (mantissa lessons)")->required();
     verb->add_option("--answer", options->answer, "the prediction, by its number in the list; kept before the first run starts");
+    verb->add_option("--pace", options->pace, "steps a second of each run; 0 = as fast as it goes")->check(CLI::Range(0.0, 1000.0));
     verb->add_option("--number", options->numbers, "bit inspector: a number to look at (65520, 2.9e-8, 2^16), may be given more than once");
     verb->add_option("--scale", options->scales, "bit inspector: a loss scale to multiply with before the cast to fp16");
     verb->add_option("--runs-dir,--runs_dir", options->runs_dir, "folder of the runs");

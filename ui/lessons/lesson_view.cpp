@@ -175,6 +175,13 @@ void LessonView::lockAndRun() {
     updateControls();
 }
 
+void LessonView::take(int answer) {
+    if (QAbstractButton* button = m_group->button(answer - 1); button != nullptr && !m_isLocked) {
+        button->setChecked(true);
+        lockAndRun();
+    }
+}
+
 void LessonView::unlock() {
     const Lesson lesson = m_lesson;
     setLesson(lesson);

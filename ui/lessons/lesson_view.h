@@ -27,6 +27,8 @@ class LessonView : public QWidget {
     void setLesson(const Lesson& lesson);
     [[nodiscard]] const Lesson& lesson() const { return m_lesson; }
     void retranslate();
+    /// Chooses that answer, from 1, and runs.
+    void take(int answer);
     /// The key of the chosen answer; empty before one is chosen.
     [[nodiscard]] std::string chosen() const;
     [[nodiscard]] bool isLocked() const { return m_isLocked; }

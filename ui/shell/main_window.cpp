@@ -166,6 +166,7 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
         showPage(options.page);
     }
     m_lessons->page().choose(options.lesson);
+    m_lessons->page().view().take(options.answer);
     if (!options.open.empty()) {
         if (auto readable = checkFolder(options.open); !readable) {
             return readable;

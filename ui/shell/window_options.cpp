@@ -52,6 +52,11 @@ Setters settersOf(WindowOptions& options) {
              options.page = QStringLiteral("lessons");
              return Result<void>();
          }},
+        {QStringLiteral("--answer"),
+         [&options](const QString& value) -> Result<void> {
+             options.answer = value.toInt();
+             return options.answer > 0 ? Result<void>() : usage(QStringLiteral("--answer is \"%1\": use the number of an answer").arg(value));
+         }},
         {QStringLiteral("--step"),
          [&options](const QString& value) -> Result<void> {
              bool ok = false;
@@ -107,6 +112,7 @@ QString WindowOptions::help() {
         "~/.local/share/mantissa/runs)\n"
         "  --page PAGE          setup, live, numerics, runs, lessons, or replay (with --open: the run's first bad step)\n"
         "  --lesson N           page lessons with that lesson: number or name\n"
+        "  --answer N           of a lesson: predict that and run at once\n"
         "  --step N             of page replay: another step\n"
         "  --theme THEME        system, light or dark\n"
         "  --language CODE      en or zh\n"

@@ -17,6 +17,7 @@ struct WindowOptions {
     std::filesystem::path open;     // a run or comparison folder
     std::filesystem::path runs;     // --runs-dir
     QString lesson;  // of page lessons: number or id
+    int answer = 0;  // from 1: the lesson is taken at once
     std::optional<std::int64_t> step;  // of page replay; empty = the first bad one
     QString page, theme, language;  // empty = as last time
     QSize size;
