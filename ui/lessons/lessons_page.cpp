@@ -67,13 +67,14 @@ void LessonsPage::load() {
     m_list->setCurrentIndex(m_model.index(0));
 }
 
-void LessonsPage::choose(const QString& lesson) {
+void LessonsPage::choose(const QString& lesson, int answer) {
     for (int row = 0; row < m_model.rowCount(); ++row) {
         const QModelIndex index = m_model.index(row);
         if (index.data(LessonListModel::IdRole).toString() == lesson || index.data(LessonListModel::NumberRole).toString() == lesson) {
             m_list->setCurrentIndex(index);
         }
     }
+    m_view->take(answer);
 }
 
 QString LessonsPage::title() const { return m_words.course("title"); }

@@ -22,8 +22,8 @@ class LessonsPage : public QWidget {
 
     /// "en" or "zh".
     void setLanguage(const std::string& code);
-    /// By number or id; unknown ones change nothing.
-    void choose(const QString& lesson);
+    /// By number or id; unknown ones change nothing. An answer, from 1, is taken at once.
+    void choose(const QString& lesson, int answer = 0);
     [[nodiscard]] LessonRunner& runner() { return m_runner; }
     [[nodiscard]] LessonView& view() { return *m_view; }
     [[nodiscard]] LessonListModel& model() { return m_model; }

@@ -165,8 +165,7 @@ Result<void> MainWindow::follow(const WindowOptions& options) {
     if (!options.page.isEmpty() && options.page != QLatin1String("replay")) {
         showPage(options.page);
     }
-    m_lessons->page().choose(options.lesson);
-    m_lessons->page().view().take(options.answer);
+    m_lessons->page().choose(options.lesson, options.answer);
     if (!options.open.empty()) {
         if (auto readable = checkFolder(options.open); !readable) {
             return readable;

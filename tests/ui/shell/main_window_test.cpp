@@ -122,7 +122,7 @@ class MainWindowTest : public QObject {
         const QTemporaryDir folder;
         {
             QSettings store(folder.filePath("settings.ini"), QSettings::IniFormat);
-            store.setValue("window/page", "lessons");
+            store.setValue("window/page", "laboratory");
             store.setValue("window/theme", 17);
             store.setValue("window/geometry", "junk");
         }
