@@ -161,6 +161,8 @@ Value memory_part(const MeasureSubject& subject, std::initializer_list<const cha
 }
 Value memory_states(const MeasureSubject& subject) { return memory_part(subject, {"weights", "gradients", "optimizer"}); }
 Value memory_saved(const MeasureSubject& subject) { return memory_part(subject, {"saved_for_backward", "casts"}); }
+/// All but what is the machine's own ("other").
+Value memory_total(const MeasureSubject& subject) { return memory_part(subject, {"weights", "gradients", "optimizer", "saved_for_backward", "casts"}); }
 Value memory_peak(const MeasureSubject& subject) {
     const auto bytes = static_cast<double>(subject.run.summary.memory_peak_bytes);
     return bytes > 0 ? Value(bytes) : Value();
@@ -196,6 +198,7 @@ constexpr Measure measures[] = {
     {"half_share", half_share},
     {"memory_states", memory_states},
     {"memory_saved", memory_saved},
+    {"memory_total", memory_total},
     {"memory_peak", memory_peak}};
 
 const Measure* find_measure(std::string_view name) {

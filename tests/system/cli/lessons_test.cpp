@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sqlite3.h>
+
 #include <fstream>
 
 #include "program.h"
@@ -74,6 +76,14 @@ TEST(CliLesson, EightRateTooHigh) {
     EXPECT_LT(value(result, "first_fp16"), value(result, "first_bf16"));
 }
 
+TEST(CliLesson, TenMemory) {
+    const json result = take("10", "3");
+    EXPECT_GT(value(result, "ratio_1"), 1);
+    EXPECT_GT(value(result, "ratio_1437"), 0.6);
+    EXPECT_LT(value(result, "ratio_1437"), 0.95);
+    EXPECT_EQ(value(result, "states_no"), value(result, "states_bf16"));
+}
+
 TEST(CliLesson, ElevenTwoFp32Runs) {
     const json result = take("11", "3");
     EXPECT_LE(value(result, "parted"), 300);
@@ -86,6 +96,33 @@ TEST(CliLesson, TwelveFp8) {
     const json result = take("12", "3");
     EXPECT_EQ(value(result, "bad_fp8"), 0);
     EXPECT_LE(value(result, "gap"), 0.04);
+}
+
+/// Seconds between the first and the last step of each run of the home.
+std::vector<double> seconds_of_runs(const Home& home) {
+    std::vector<double> seconds;
+    for (const auto& folder : home.run_folders()) {
+        if (!std::filesystem::exists(folder / "run.db")) continue;  // the folder of lessons
+        sqlite3* database = nullptr;
+        sqlite3_stmt* statement = nullptr;
+        EXPECT_EQ(sqlite3_open_v2((folder / "run.db").c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+        EXPECT_EQ(sqlite3_prepare_v2(database, "SELECT max(time_ns) - min(time_ns) FROM steps", -1, &statement, nullptr), SQLITE_OK);
+        EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);
+        seconds.push_back(sqlite3_column_double(statement, 0) / 1e9);
+        sqlite3_finalize(statement);
+        sqlite3_close(database);
+    }
+    return seconds;
+}
+
+TEST(CliLesson, GoesAtThePaceThatIsAskedFor) {
+    const Home home;
+    const auto outcome = home.run({"lesson", "7", "--pace", "25", "--json", "-q"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto seconds = seconds_of_runs(home);
+    ASSERT_EQ(seconds.size(), 6u);
+    // 100 steps at 25 a second; those that a busy machine was late with are made up, at most 10 at once.
+    for (const double one : seconds) EXPECT_GT(one, 3.2);
 }
 
 TEST(CliLesson, ThirteenNanHunt) {
