@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "launch/resume.h"
+#include "launch/trusted_files.h"
 #include "plan/catalogue.h"
 #include "plan/plan_json.h"
 #include "plan/presets.h"
@@ -185,10 +186,9 @@ Result<void> PlanOptions::add_model_and_data(PlanLayer& layer) const {
         const bool is_file =
             catalogue::find_model(m_model) == nullptr && (m_model.find_first_of("./") != std::string::npos);
         if (auto set = layer.set_text(is_file ? "model.file" : "model", m_model, "--model"); !set) return set;
-        if (is_file && !m_trust)
-            return Error{ErrorCode::BadPlan,
-                         "--model: " + m_model + " is a model file, which runs code of its author",
-                         "add --trust if you trust it"};
+        // Without --trust the start says what it wants.
+        if (is_file && m_trust)
+            if (auto trusted = trust_file(m_model); !trusted) return trusted;
     }
     if (m_trust && m_model.find_first_of("./") == std::string::npos)
         return Error{ErrorCode::Usage, "--trust belongs to a model file", "name it with --model FILE"};

@@ -6,21 +6,8 @@
 namespace mantissa {
 namespace {
 
-// Mirrors names and tensors of a script module; the tensors are the same objects.
 struct Mirror : torch::nn::Module {
-    explicit Mirror(const torch::jit::Module& script) { mirror(*this, script); }
-
-    static void mirror(torch::nn::Module& to, const torch::jit::Module& script) {
-        for (const auto& parameter : script.named_parameters(/*recurse=*/false)) {
-            to.register_parameter(parameter.name, parameter.value, parameter.value.requires_grad());
-        }
-        for (const auto& buffer : script.named_buffers(/*recurse=*/false)) {
-            to.register_buffer(buffer.name, buffer.value);
-        }
-        for (const auto& child : script.named_children()) {
-            to.register_module(child.name, std::make_shared<Mirror>(child.value));
-        }
-    }
+    explicit Mirror(const torch::jit::Module& script) { mirror_script(*this, script); }
 };
 
 torch::jit::Module taken(torch::jit::Module&& script) {
@@ -47,8 +34,20 @@ class PlainInterpreter {
 
 }  // namespace
 
+void mirror_script(torch::nn::Module& module, const torch::jit::Module& script) {
+    for (const auto& parameter : script.named_parameters(/*recurse=*/false)) {
+        module.register_parameter(parameter.name, parameter.value, parameter.value.requires_grad());
+    }
+    for (const auto& buffer : script.named_buffers(/*recurse=*/false)) {
+        module.register_buffer(buffer.name, buffer.value);
+    }
+    for (const auto& child : script.named_children()) {
+        module.register_module(child.name, std::make_shared<Mirror>(child.value));
+    }
+}
+
 ScriptModel::ScriptModel(torch::jit::Module&& script) : m_script(taken(std::move(script))), m_paths(m_script) {
-    Mirror::mirror(*this, m_script);
+    mirror_script(*this, m_script);
     torch::nn::Module::train(m_script.is_training());
 }
 

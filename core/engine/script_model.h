@@ -10,6 +10,9 @@
 
 namespace mantissa {
 
+/// Registers parameters, buffers and submodules of the script in `module`, under their own names; the tensors are the same objects.
+void mirror_script(torch::nn::Module& module, const torch::jit::Module& script);
+
 class ScriptModel : public torch::nn::Module {
   public:
     /// BadPlan for a module that was moved away.

@@ -10,6 +10,7 @@
 #include "launch/run_files.h"
 #include "launch/run_lookup.h"
 #include "launch/thread_run.h"
+#include "launch/trusted_files.h"
 #include "plan/plan_file.h"
 #include "record/comparison_record.h"
 #include "record/meta_keys.h"
@@ -159,6 +160,9 @@ Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& given, const fs
     SourcedPlan plan = given;
     if (auto scope = check_scope(kind, plan.plan); !scope) return scope.error();
     std::error_code failed;
+    // A run is done again, or goes on, from any folder.
+    if (!plan.plan.model.file.empty()) plan.plan.model.file = fs::absolute(plan.plan.model.file, failed).lexically_normal().string();
+    if (auto trusted = require_trusted_model(plan.plan); !trusted) return trusted.error();
     const fs::path runs = fs::absolute(runs_folder, failed);
     if (failed)
         return Error{ErrorCode::InputOutput,

@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "launch/incident_states.h"
 #include "launch/run_parent.h"
+#include "launch/trusted_files.h"
 #include "plan/plan_file.h"
 #include "record/meta_keys.h"
 #include "record/run_folder.h"
@@ -62,7 +63,7 @@ Result<void> check_files(const RunPlan& plan) {
                      "put it back in that place: a step can only be done again with its own samples"};
     if (!plan.model.file.empty() && !fs::exists(plan.model.file, ignored))
         return Error{ErrorCode::InputOutput, "the model file of this run, " + plan.model.file + ", is not there", "put it back in that place"};
-    return {};
+    return require_trusted_model(plan);
 }
 
 Error healthy(const ReplaySubject& subject) {

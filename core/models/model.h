@@ -18,7 +18,9 @@ class Model : public torch::nn::Module {
     /// Every named layer, in the order of computation, children before the module that holds them.
     [[nodiscard]] virtual std::vector<Layer*> layers() = 0;
 
-    [[nodiscard]] std::vector<std::string> paths();
+    [[nodiscard]] virtual std::vector<std::string> paths();
+    /// Its modules are TorchScript's: the engine finds them by name as they compute, islands as well.
+    [[nodiscard]] virtual bool is_script() const { return false; }
     /// The named layers run in fp32 outside autocast. An unknown path is an error that lists the known ones.
     Result<void> set_fp32_islands(const std::vector<std::string>& paths);
 };

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "models/gated_model.h"
+#include "models/script_file_model.h"
 
 namespace mantissa {
 namespace {
@@ -80,9 +81,8 @@ std::vector<std::string> registered_models() {
 Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t features, std::int64_t classes,
                                           std::uint64_t seed) {
     if (!plan.file.empty()) {
-        return Error{ErrorCode::NotBuilt,
-                     "model.file is \"" + plan.file + "\": model files can't be trained yet",
-                     "name a model of the catalogue: mantissa models"};
+        torch::manual_seed(seed);  // its weights are its own, dropout's numbers the seed's
+        return load_script_model(plan.file);
     }
     for (const Entry& entry : entries()) {
         if (plan.name != entry.id) continue;

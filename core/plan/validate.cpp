@@ -57,6 +57,7 @@ void check_islands(const RunPlan& plan, const catalogue::ModelEntry& model, Issu
 }
 
 void check_model_and_data(const RunPlan& plan, Issues& issues) {
+    if (!plan.model.file.empty()) return;  // what it takes is known when it is loaded
     const catalogue::ModelEntry* model = catalogue::find_model(plan.model.name);
     if (!model) return issues.bad("model.name", "", "use one of: " + join_names(catalogue::model_ids()));
     const bool takes_width =
@@ -176,9 +177,9 @@ void check_built(const RunPlan& plan, Issues& issues) {
         issues.not_built("observe.local_error_every", "use 0 with several processes");
     if (has_ranks(plan) && plan.repetitions.control > 0) issues.not_built("repetitions.control", "use 0 with several processes");
     if (has_ranks(plan) && plan.repetitions.rounding > 0) issues.not_built("repetitions.rounding", "use 0 with several processes");
-    if (!plan.model.file.empty())
-        issues.not_built("model.file",
-                         "name a model of the catalogue: " + join_names(catalogue::model_ids()));
+    if (plan.model.file.ends_with(".json")) issues.not_built("model.file", "a TorchScript file, or a model of the catalogue: " + join_names(catalogue::model_ids()));
+    if (!plan.model.file.empty() && plan.launch.scope == LaunchScope::Thread)
+        issues.bad("launch.scope", ", but model.file is a program of somebody else's, which gets a process of its own", "use launch.scope process");
     if (plan.evaluation.metric == "mae" || plan.evaluation.metric == "perplexity")
         issues.not_built("evaluation.metric", "use accuracy or loss");
     if (plan.cpu_half == CpuHalf::Fast) issues.not_built("cpu_half", "use torch");

@@ -69,9 +69,9 @@ Result<std::vector<std::string>> set_islands(Model& model, const std::vector<std
     std::vector<std::string> paths, ops;
     for (std::size_t i = 0; i < islands.size(); ++i) {
         const std::string parent = islands[i].substr(0, islands[i].rfind('.'));
-        if (is_path(islands[i])) {
+        if (is_path(islands[i]) && !model.is_script()) {
             paths.push_back(islands[i]);
-        } else if (islands[i].starts_with("aten::") || is_path(parent)) {
+        } else if (islands[i].starts_with("aten::") || is_path(parent) || is_path(islands[i])) {
             ops.push_back(islands[i]);
         } else {
             const std::vector<std::string> nearest = nearest_names(islands[i], known);
