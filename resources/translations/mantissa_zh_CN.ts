@@ -1466,6 +1466,10 @@
         <source>the default rules</source>
         <translation>默认规则</translation>
     </message>
+    <message>
+        <source>Model file</source>
+        <translation>模型文件</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::ActionCatalog</name>
@@ -3197,6 +3201,38 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>%1 features, %2 classes</source>
         <translation>%1 个特征，%2 个类别</translation>
+    </message>
+    <message>
+        <source>TorchScript file…</source>
+        <translation>TorchScript 文件…</translation>
+    </message>
+    <message>
+        <source>A model that torch.jit.script or torch.jit.trace saved</source>
+        <translation>由 torch.jit.script 或 torch.jit.trace 保存的模型</translation>
+    </message>
+    <message>
+        <source>Choose a TorchScript file</source>
+        <translation>选择 TorchScript 文件</translation>
+    </message>
+    <message>
+        <source>TorchScript (*.pt *.ts *.pth);;All files (*)</source>
+        <translation>TorchScript (*.pt *.ts *.pth);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Trust this file?</source>
+        <translation>信任这个文件吗？</translation>
+    </message>
+    <message>
+        <source>%1 is a program that runs with your rights.</source>
+        <translation>%1 是一个程序，会以您的权限运行。</translation>
+    </message>
+    <message>
+        <source>Use it only if you know where it comes from. You are asked once for each content. It is loaded in worker processes, not in this window.</source>
+        <translation>只有知道它的来源时才使用。每份内容只询问一次。它只在工作进程中加载，不在本窗口中加载。</translation>
+    </message>
+    <message>
+        <source>Trust and use</source>
+        <translation>信任并使用</translation>
     </message>
 </context>
 <context>

@@ -12,6 +12,7 @@ const std::map<std::string, const char*>& labels() {
     static const std::map<std::string, const char*> table{
         {"name", QT_TRANSLATE_NOOP("PlanField", "Name")},
         {"model.name", QT_TRANSLATE_NOOP("PlanField", "Model")},
+        {"model.file", QT_TRANSLATE_NOOP("PlanField", "Model file")},
         {"model.hidden", QT_TRANSLATE_NOOP("PlanField", "Hidden width")},
         {"dataset.name", QT_TRANSLATE_NOOP("PlanField", "Data")},
         {"dataset.file", QT_TRANSLATE_NOOP("PlanField", "Data file")},

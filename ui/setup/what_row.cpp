@@ -1,10 +1,14 @@
 #include "ui/setup/what_row.h"
 
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QLocale>
 #include <QMenu>
+#include <QMessageBox>
 #include <QPushButton>
 #include <algorithm>
 
+#include "launch/trusted_files.h"
 #include "plan/catalogue.h"
 #include "ui/bridge/retranslation.h"
 #include "ui/setup/plan_editor.h"
@@ -56,12 +60,21 @@ void WhatRow::fillMenus() {
             m_model->menu()->addAction(text(model.id) + QStringLiteral("  –  ") + text(model.title));
         action->setToolTip(text(model.description + "\n" + model.layers));
         action->setCheckable(true);
-        action->setChecked(model.id == plan.model.name);
-        connect(action, &QAction::triggered, this,
-                [this, id = text(model.id)] { m_editor.edit("model.name", id); });
+        action->setChecked(plan.model.file.empty() && model.id == plan.model.name);
+        connect(action, &QAction::triggered, this, [this, id = text(model.id)] {
+            m_editor.edit("model.file", QString());
+            m_editor.edit("model.name", id);
+        });
     }
+    m_model->menu()->addSeparator();
+    QAction* file = m_model->menu()->addAction(tr("TorchScript file…"));
+    file->setObjectName("modelFileAction");
+    file->setToolTip(tr("A model that torch.jit.script or torch.jit.trace saved"));
+    file->setCheckable(true);
+    file->setChecked(!plan.model.file.empty());
+    connect(file, &QAction::triggered, this, &WhatRow::chooseModelFile);
     m_data->menu()->clear();
-    const auto* model = catalogue::find_model(plan.model.name);
+    const auto* model = plan.model.file.empty() ? catalogue::find_model(plan.model.name) : nullptr;
     for (const auto& entry : catalogue::datasets()) {
         QAction* action =
             m_data->menu()->addAction(text(entry.id) + QStringLiteral("  –  ") + text(entry.title));
@@ -77,6 +90,38 @@ void WhatRow::fillMenus() {
     }
 }
 
+void WhatRow::chooseModelFile() {
+    fillMenus();  // a check mark that nobody chose
+    auto* dialog = new QFileDialog(window(), tr("Choose a TorchScript file"), QString(), tr("TorchScript (*.pt *.ts *.pth);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, &WhatRow::takeModelFile);
+    dialog->open();
+}
+
+void WhatRow::takeModelFile(const QString& file) {
+    RunPlan plan;
+    plan.model.file = file.toStdString();
+    if (require_trusted_model(plan)) {
+        return useModelFile(file);
+    }
+    auto* question = new QMessageBox(QMessageBox::NoIcon, tr("Trust this file?"), tr("%1 is a program that runs with your rights.").arg(QFileInfo(file).fileName()),
+                                     QMessageBox::Cancel, window());
+    question->setObjectName("trustQuestion");
+    question->setInformativeText(tr("Use it only if you know where it comes from. You are asked once for each content. It is loaded in worker processes, not in this window."));
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    const QPushButton* trust = question->addButton(tr("Trust and use"), QMessageBox::AcceptRole);
+    connect(trust, &QPushButton::clicked, this, [this, file] {
+        if (const auto trusted = trust_file(file.toStdString()); !trusted) {
+            return setAnswer(QString(), text(describe(trusted.error())));
+        }
+        useModelFile(file);
+    });
+    question->open();
+}
+
+void WhatRow::useModelFile(const QString& file) { m_editor.edit("model.file", file); }
+
 void WhatRow::refresh() {
     const RunPlan& plan = m_editor.plan();
     QString preset;
@@ -89,7 +134,7 @@ void WhatRow::refresh() {
     }
     setButtonText(m_preset, preset.isEmpty() ? QString() : tr("Preset"),
                   preset.isEmpty() ? tr("Presets") : preset);
-    setButtonText(m_model, tr("Model"), text(plan.model.name));
+    setButtonText(m_model, tr("Model"), plan.model.file.empty() ? text(plan.model.name) : QFileInfo(text(plan.model.file)).fileName());
     setButtonText(m_data, tr("Data"), text(plan.dataset.name));
 
     const PlannedSamples samples = planned_samples(plan.dataset);

@@ -1,5 +1,5 @@
 #pragma once
-// 1 What? Preset, model and data of the catalogue, with the number of samples beside them.
+// 1 What? Preset, model of the catalogue or a TorchScript file, and data, with the number of samples beside them.
 #include "plan/presets.h"
 #include "ui/setup/question_row.h"
 
@@ -12,11 +12,16 @@ class WhatRow : public QuestionRow {
   public:
     WhatRow(PlanEditor& editor, std::vector<Preset> presets, QWidget* parent = nullptr);
 
+    /// Asks once whether this content is trusted, then takes it as the model.
+    void takeModelFile(const QString& file);
+
   Q_SIGNALS:
     void presetChosen(const QString& id);
 
   private:
     void fillMenus();
+    void chooseModelFile();
+    void useModelFile(const QString& file);
     void refresh();
 
     PlanEditor& m_editor;

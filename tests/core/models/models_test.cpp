@@ -148,7 +148,7 @@ TEST(Models, FailureKeepsTheInnermostModule) {
 
 TEST(Models, UnknownModelAndModelFileAreRefused) {
     EXPECT_EQ(make_model({"mpl", "", 128}, 64, 10, 1).error().code, ErrorCode::BadPlan);
-    EXPECT_EQ(make_model({"mlp", "net.pt", 128}, 64, 10, 1).error().code, ErrorCode::NotBuilt);
+    EXPECT_EQ(make_model({"mlp", "net.pt", 128}, 64, 10, 1).error().code, ErrorCode::InputOutput);
     EXPECT_EQ(make_model({"cnn", "", 128}, 30, 2, 1).error().code, ErrorCode::BadPlan);
 }
 

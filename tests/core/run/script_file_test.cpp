@@ -23,7 +23,7 @@ using torch::jit::Module;
 Module script_of(const std::vector<std::pair<std::string, torch::Tensor>>& parameters, const std::string& source) {
     Module module("net");
     for (const auto& [name, value] : parameters) module.register_parameter(name, value, false);
-    module.define(source);
+    module.define(source + "\n");
     return module;
 }
 

@@ -92,12 +92,16 @@ TEST(CliPlanErrors, FieldsOfTheDesignThatAreNotBuiltAreRefused) {
                    "          use launch.scope ranks, or 1 process\n");
     expect_refused(home, {"train", "digits-mlp", "--set", "cpu_half=fast"}, 2,
                    "mantissa: --set: cpu_half is fast: not built yet\n          use torch\n");
-    expect_refused(home, {"train", "digits-mlp", "--model", "net.pt", "--trust"}, 2,
-                   "mantissa: --model: model.file is net.pt: not built yet\n          name a model of the "
+    expect_refused(home, {"train", "digits-mlp", "--model", "net.json"}, 2,
+                   "mantissa: --model: model.file is net.json: not built yet\n          a TorchScript file, or a model of the "
                    "catalogue: mlp, cnn, linear, squares, bright, gated\n");
-    expect_refused(home, {"train", "digits-mlp", "--model", "net.pt"}, 2,
-                   "mantissa: --model: net.pt is a model file, which runs code of its author\n          add "
-                   "--trust if you trust it\n");
+}
+
+TEST(CliPlanErrors, AModelFileThatIsNotThere) {
+    const Home home;
+    expect_refused(home, {"train", "digits-mlp", "--model", "net.pt", "--trust"}, 6, "mantissa: net.pt can't be read: No such file or directory\n");
+    expect_refused(home, {"train", "digits-mlp", "--model", "net.pt"}, 6,
+                   "mantissa: " + (std::filesystem::current_path() / "net.pt").string() + " can't be read: No such file or directory\n");
 }
 
 TEST(CliPlanErrors, ContradictingFlags) {
