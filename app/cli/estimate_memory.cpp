@@ -167,6 +167,9 @@ int estimate_memory(const MemoryOptions& options) {
     const auto plan = options.plan.resolve(PlanUse::Compare);
     if (!plan) return fail(plan.error());
     Estimate estimate;
+    if (!plan->plan.model.file.empty())
+        return fail({ErrorCode::NotBuilt, "model.file is \"" + plan->plan.model.file + "\": what a file's model holds isn't counted yet",
+                     "a comparison measures it: its trial shows the peak of each mode on one batch"});
     estimate.plan = plan->plan;
     const auto* dataset = catalogue::find_dataset(estimate.plan.dataset.name);
     if (dataset == nullptr)

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "launch/engine_module.h"
 #include "launch/supervisor.h"
+#include "launch/trusted_files.h"
 
 namespace mantissa {
 namespace {
@@ -37,6 +38,7 @@ Result<ReplayAnswer> replay(const std::filesystem::path& request_file, const Eng
     const Json json = Json::parse(*text, nullptr, false);
     const auto request = replay_request_from_json(json);
     if (!request) return request.error();
+    if (const auto trusted = require_trusted_model(request->plan); !trusted) return trusted.error();
     const auto engine = loader ? loader() : load_engine();
     if (!engine) return engine.error();
     const auto choice = (*engine)->choose_precision(request->plan, request->plan.mixed_precision);

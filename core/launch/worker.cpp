@@ -21,6 +21,7 @@
 #include "launch/run_body.h"
 #include "launch/run_claim.h"
 #include "launch/run_files.h"
+#include "launch/trusted_files.h"
 #include "launch/turns.h"
 #include "launch/worker_environment.h"
 
@@ -219,6 +220,7 @@ TrialAnswer try_mode(const std::filesystem::path& plan_file, Precision mode, con
     auto plan = launch_files::read_run_plan(plan_file);
     if (!plan) return refused(answer, plan.error());
     plan->mixed_precision = mode;
+    if (const auto trusted = require_trusted_model(*plan); !trusted) return refused(answer, trusted.error());
     const auto engine = loader ? loader() : load_engine();
     if (!engine) return refused(answer, engine.error());
     const auto choice = (*engine)->choose_precision(*plan, mode);

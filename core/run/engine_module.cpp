@@ -69,7 +69,7 @@ void record_meta(const RunPlan& plan, RunParts& parts, RunRecorder& recorder) {
     recorder.meta(meta::device, parts.choice.device.id);
     recorder.meta(meta::device_name, parts.choice.device.name);
     recorder.meta(meta::name, plan.name);
-    recorder.meta(meta::model, plan.model.name);
+    recorder.meta(meta::model, plan.model.file.empty() ? plan.model.name : plan.model.file);
     recorder.meta(meta::dataset, plan.dataset.file.empty() ? plan.dataset.name : plan.dataset.file);
     recorder.meta(meta::started_ns, std::to_string(now_ns()));
     recorder.meta(meta::planned_steps, std::to_string(parts.planned_steps));

@@ -29,6 +29,14 @@ TEST(CliModelFile, IsAskedForTrustOnceAndThenTrainsComparesAndIsDoneAgain) {
     EXPECT_THAT(refused.err, HasSubstr("nobody has said that this one is trusted"));
     EXPECT_THAT(refused.err, HasSubstr("--trust"));
     EXPECT_TRUE(home.run_folders().empty());
+    // No process of ours loads it: neither a trial nor a measured step.
+    const auto estimated = home.run({"estimate-memory", "digits-mlp", "--set", "model.file=" + (home.path() / "linear.pt").string()});
+    EXPECT_EQ(estimated.code, 2);
+    EXPECT_THAT(estimated.err, HasSubstr("isn't counted yet"));
+    const fs::path plan = home.write("plan.json", R"({"mantissa_plan": 1, "plan": {"name": "x", "model": {"file": ")" + (home.path() / "linear.pt").string() + R"("}}})");
+    const auto tried = home.run({"trial", plan.string(), "no", (home.path() / "answer.json").string()});
+    EXPECT_EQ(tried.code, 2);
+    EXPECT_THAT(tried.err, HasSubstr("nobody has said"));
     const auto trained = home.run(with_file(home, {"train", "--trust", "--json"}));
     ASSERT_EQ(trained.code, 0) << trained.err;
     const auto compared = home.run(with_file(home, {"compare"}));
