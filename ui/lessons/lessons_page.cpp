@@ -38,7 +38,7 @@ LessonsPage::LessonsPage(Theme& theme, std::filesystem::path runs, QWidget* pare
     m_view->setAutoFillBackground(false);
     auto* side = new QVBoxLayout;
     side->addWidget(m_list, 1);
-    side->addWidget(m_large);
+    side->addWidget(m_large, 0, Qt::AlignBottom);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(10, 8, 4, 8);
     row->addLayout(side);
@@ -92,7 +92,7 @@ void LessonsPage::setPresenting(bool isLarge) {
     m_large->setChecked(isLarge);
     m_list->setVisible(!isLarge);
     // Sizes of the window's style sheet would win over a font: this one is nearer to the widgets.
-    m_view->setStyleSheet(isLarge ? QStringLiteral("* { font-size: %1px; } #lessonTitle { font-size: %2px; }").arg(qRound(13 * largeType)).arg(qRound(16 * largeType))
+    m_view->setStyleSheet(isLarge ? QStringLiteral("* { font-size: %1px; } #lessonTitle { font-size: %2px; } #lessonChart { font-size: 15px; }").arg(qRound(13 * largeType)).arg(qRound(16 * largeType))
                                   : QString());
     m_view->retranslate();
 }
