@@ -55,7 +55,7 @@ void LessonView::build(Theme& theme) {
     m_look = wrappedLabel(this, "lessonLook");
     m_look->setProperty("muted", true);
     m_answers = new QVBoxLayout;
-    m_answers->setSpacing(4);
+    m_answers->setSpacing(8);
     m_group = new QButtonGroup(this);
     connect(m_group, &QButtonGroup::idToggled, this, &LessonView::updateControls);
     m_chart = new RunChart(theme, m_range, this);
@@ -69,7 +69,7 @@ void LessonView::build(Theme& theme) {
     m_outcome = new OutcomeView(theme, m_words, this);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(14, 10, 14, 10);
-    column->setSpacing(8);
+    column->setSpacing(11);
     column->addWidget(m_title);
     column->addWidget(m_question);
     column->addLayout(m_answers);

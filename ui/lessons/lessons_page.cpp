@@ -11,7 +11,7 @@
 namespace mantissa::ui {
 namespace {
 
-constexpr int listWidth = 225;
+constexpr int listWidth = 244;
 constexpr qreal largeType = 1.6;
 
 }  // namespace
@@ -25,7 +25,8 @@ LessonsPage::LessonsPage(Theme& theme, std::filesystem::path runs, QWidget* pare
     m_list->setObjectName(QStringLiteral("lessonList"));
     m_list->setFixedWidth(listWidth);
     m_list->setWordWrap(true);
-    m_list->setSpacing(3);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_list->setSpacing(1);
     m_large->setObjectName(QStringLiteral("lessonLarge"));
     m_large->setCheckable(true);
     auto* scroll = new QScrollArea(this);
@@ -37,10 +38,11 @@ LessonsPage::LessonsPage(Theme& theme, std::filesystem::path runs, QWidget* pare
     scroll->viewport()->setAutoFillBackground(false);
     m_view->setAutoFillBackground(false);
     auto* side = new QVBoxLayout;
+    side->setSpacing(8);
     side->addWidget(m_list, 1);
     side->addWidget(m_large, 0, Qt::AlignBottom);
     auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(10, 8, 4, 8);
+    row->setContentsMargins(12, 10, 6, 10);
     row->addLayout(side);
     row->addWidget(scroll, 1);
     connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {

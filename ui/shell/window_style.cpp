@@ -59,6 +59,9 @@ QToolButton#menuButton { padding: 4px; }
 #runsTable::item, #checkpointTable::item { padding: 0px 5px; border-bottom: 1px solid @grid; }
 #runsTable::item:selected, #checkpointTable::item:selected { background: @chosen; color: @text; }
 #runsTable QHeaderView::section, #checkpointTable QHeaderView::section { padding-left: 8px; }
+#lessonList { background: @surface; border: 1px solid @border; border-radius: 5px; outline: 0; padding: 4px; }
+#lessonList::item { padding: 6px 5px; border-radius: 4px; }
+#lessonList::item:selected { background: @chosen; color: @text; }
 QTableView[replayTable="true"] { border: none; outline: 0; background: @surface; }
 QTableView[replayTable="true"]::item { padding: 0px 5px; border-bottom: 1px solid @grid; }
 QTableView[replayTable="true"]::item:selected { background: @chosen; color: @text; }
