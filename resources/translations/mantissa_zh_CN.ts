@@ -2122,6 +2122,17 @@
     </message>
 </context>
 <context>
+    <name>mantissa::ui::DropTarget</name>
+    <message>
+        <source>%1 may be a bundle of a step: mantissa runs unpack makes a run of it, which can be opened</source>
+        <translation>%1 可能是某一步的打包文件：mantissa runs unpack 会把它变成可以打开的运行</translation>
+    </message>
+    <message>
+        <source>%1 is no folder of a run, no plan, no configuration of Accelerate and no TorchScript model</source>
+        <translation>%1 不是运行文件夹、计划、Accelerate 配置，也不是 TorchScript 模型</translation>
+    </message>
+</context>
+<context>
     <name>mantissa::ui::MainWindow</name>
     <message>
         <source>Numerics</source>

@@ -107,13 +107,13 @@ QWidget* SetupPage::buildQuestions() {
     auto* column = new QVBoxLayout(card);
     column->setContentsMargins(16, 4, 16, 4);
     column->setSpacing(0);
-    auto* what = new WhatRow(m_editor, m_presets, card);
-    connect(what, &WhatRow::presetChosen, this, &SetupPage::choosePreset);
-    QWidget* rows[] = {what, new WhereRow(m_editor, m_probe, card),
+    m_what = new WhatRow(m_editor, m_presets, card);
+    connect(m_what, &WhatRow::presetChosen, this, &SetupPage::choosePreset);
+    QWidget* rows[] = {m_what, new WhereRow(m_editor, m_probe, card),
                        new ModesRow(m_theme, m_editor, m_probe, card),
                        new LengthRow(m_editor, m_trial, card)};
     for (QWidget* row : rows) {
-        if (row != what) {
+        if (row != m_what) {
             auto* rule = new QFrame(card);
             rule->setProperty("rule", true);
             rule->setFixedHeight(1);
@@ -235,6 +235,10 @@ QString SetupPage::whyNot(JobKind kind) const {
         }
     }
     return {};
+}
+
+void SetupPage::takeModelFile(const QString& file) {
+    m_what->takeModelFile(file);
 }
 
 void SetupPage::showProblem(const QString& sentence) {

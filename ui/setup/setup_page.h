@@ -19,6 +19,7 @@ namespace mantissa::ui {
 class Sections;
 class Theme;
 class TrialCard;
+class WhatRow;
 
 struct SetupOptions {
     std::filesystem::path runs;
@@ -45,6 +46,8 @@ class SetupPage : public QWidget {
     Result<void> startFrom(const std::string& presetOrFile, std::vector<PlanLayer> otherSources = {});
     /// A sentence beside the button until the next edit; empty = none.
     void showProblem(const QString& sentence);
+    /// A TorchScript file as the model, once its content is trusted.
+    void takeModelFile(const QString& file);
     /// Plans and Accelerate's configuration, opened and saved.
     [[nodiscard]] PlanFiles& files() { return m_files; }
 
@@ -77,6 +80,7 @@ class SetupPage : public QWidget {
     PlanFiles m_files;
     ModelTrial m_trial;
     JobStarter m_starter;
+    WhatRow* m_what = nullptr;
     TrialCard* m_trialCard = nullptr;
     Sections* m_sections = nullptr;
     QLabel* m_problem = nullptr;

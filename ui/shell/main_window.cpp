@@ -12,6 +12,7 @@
 #include "ui/setup/setup_page.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/dialogs.h"
+#include "ui/shell/drop_target.h"
 #include "ui/shell/first_comparison.h"
 #include "ui/shell/icons.h"
 #include "ui/shell/lessons_desk.h"
@@ -27,8 +28,7 @@
 
 namespace mantissa::ui {
 
-MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& settings, const SetupOptions& setup,
-                       QWidget* parent)
+MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& settings, const SetupOptions& setup, QWidget* parent)
     : QMainWindow(parent), m_theme(theme), m_language(language), m_settings(settings) {
     setWindowIcon(applicationIcon());
     m_setup = new SetupPage(theme, setup, this);
@@ -47,6 +47,7 @@ MainWindow::MainWindow(Theme& theme, Language& language, WindowSettings& setting
     m_frame->addPage(QStringLiteral("lessons"), &m_lessons->page());
     m_replay = new ReplayDesk(theme, m_catalog, *m_live, *m_runs, *m_setup, m_frame);
     m_frame->addPageOf(QStringLiteral("live"), QStringLiteral("replay"), &m_replay->page());
+    new DropTarget(*this, *m_setup);
     connectPages();
     connectActions();
     connect(new RunKeeper(m_catalog, language, *m_live, *m_runs, *m_setup, m_frame), &RunKeeper::message, this, &MainWindow::say);
@@ -67,8 +68,7 @@ void MainWindow::connectPages() {
     connect(m_frame, &MainFrame::pageChosen, this, &MainWindow::showPage);
     connect(m_setup, &SetupPage::started, this, [this](const auto& folder, bool) {
         m_settings.setText("window/sample_seen", QStringLiteral("yes"));
-        m_live->open(folder,
-                     m_setup->starter().hasThreadRun() ? m_setup->starter().threadControl() : nullptr);
+        m_live->open(folder, m_setup->starter().hasThreadRun() ? m_setup->starter().threadControl() : nullptr);
         m_frame->sample().hide();
         m_runs->refresh();
         showPage(QStringLiteral("live"));
