@@ -11,9 +11,16 @@ Tensor cross_entropy(const Tensor& output, const Tensor& labels) {
     return safe::cross_entropy(output, labels);
 }
 
-// Against one-hot targets.
-Tensor mse(const Tensor& output, const Tensor& labels) {
-    return safe::mse_loss(output, torch::one_hot(labels, output.size(1)).to(torch::kFloat));
+Tensor one_hot(const Tensor& output, const Tensor& labels) { return torch::one_hot(labels, output.size(1)).to(torch::kFloat); }
+
+Tensor mse(const Tensor& output, const Tensor& labels) { return safe::mse_loss(output, one_hot(output, labels)); }
+
+Tensor l1(const Tensor& output, const Tensor& labels) { return safe::l1_loss(output, one_hot(output, labels)); }
+
+Tensor huber(const Tensor& output, const Tensor& labels) { return safe::huber_loss(output, one_hot(output, labels)); }
+
+Tensor bce_with_logits(const Tensor& output, const Tensor& labels) {
+    return safe::binary_cross_entropy_with_logits(output, one_hot(output, labels));
 }
 
 // -log(p) of the label's probability, written out: goes to infinity where cross_entropy doesn't. It is here to
@@ -26,7 +33,7 @@ struct LossEntry {
     const char* id;
     Tensor (*function)(const Tensor& output, const Tensor& labels);
 };
-constexpr LossEntry losses[] = {{"cross_entropy", cross_entropy}, {"mse", mse}, {"naive_nll", naive_nll}};
+constexpr LossEntry losses[] = {{"cross_entropy", cross_entropy}, {"bce_with_logits", bce_with_logits}, {"mse", mse}, {"l1", l1}, {"huber", huber}, {"naive_nll", naive_nll}};
 
 }  // namespace
 

@@ -121,7 +121,10 @@ const std::vector<DatasetEntry>& datasets() {
 const std::vector<ChoiceEntry>& losses() {
     static const std::vector<ChoiceEntry> entries{
         {"cross_entropy", "Cross entropy", "log-softmax and negative log likelihood in one step", {}},
+        {"bce_with_logits", "Binary cross entropy", "of each output against its one-hot label, sigmoid and logarithm in one step", {}},
         {"mse", "Mean squared error", "of the outputs against one-hot labels", {}},
+        {"l1", "Mean absolute error", "of the outputs against one-hot labels", {}},
+        {"huber", "Huber loss", "squared below a distance of 1 from the one-hot labels, absolute above", {}},
         {"naive_nll",
          "Naive negative log likelihood",
          "−log(softmax): breaks when a probability reaches 0, to show why the fused form exists",

@@ -1470,6 +1470,18 @@
         <source>Model file</source>
         <translation>模型文件</translation>
     </message>
+    <message>
+        <source>binary cross entropy of logits</source>
+        <translation>logits 的二元交叉熵</translation>
+    </message>
+    <message>
+        <source>mean absolute error</source>
+        <translation>平均绝对误差</translation>
+    </message>
+    <message>
+        <source>Huber – squared near the label, absolute far away</source>
+        <translation>Huber – 靠近标签取平方，远处取绝对值</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::ui::ActionCatalog</name>

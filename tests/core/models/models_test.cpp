@@ -159,6 +159,14 @@ TEST(Losses, Values) {
     EXPECT_NEAR((*find_loss("cross_entropy"))(output, labels).item<double>(), (first + second) / 2, 1e-6);
     EXPECT_NEAR((*find_loss("naive_nll"))(output, labels).item<double>(), (first + second) / 2, 1e-6);
     EXPECT_NEAR((*find_loss("mse"))(output, labels).item<double>(), (1 + 0 + 1 + 1) / 4.0, 1e-6);
+    EXPECT_NEAR((*find_loss("l1"))(output, labels).item<double>(), (1 + 0 + 1 + 1) / 4.0, 1e-6);
+    EXPECT_NEAR((*find_loss("huber"))(output, labels).item<double>(), (0.5 + 0 + 0.5 + 0.5) / 4.0, 1e-6);
+    const auto far = torch::tensor({{3.0f, 0.0f}}), zero = torch::tensor({0}, torch::kLong);
+    EXPECT_NEAR((*find_loss("huber"))(far, zero).item<double>(), (2 - 0.5) / 2, 1e-6);  // 2 away: |d| − ½
+    const double binary = std::log1p(std::exp(-2.0)) + 2 * std::log(2.0) + std::log1p(std::exp(1.0));
+    EXPECT_NEAR((*find_loss("bce_with_logits"))(output, labels).item<double>(), binary / 4, 1e-6);
+    // Where sigmoid is 0 or 1 in every format, the fused form still knows the distance.
+    EXPECT_NEAR((*find_loss("bce_with_logits"))(torch::tensor({{-200.0f, 0.0f}}), zero).item<double>(), (200 + std::log(2.0)) / 2, 1e-4);
     EXPECT_EQ(find_loss("hinge").error().code, ErrorCode::BadPlan);
 }
 

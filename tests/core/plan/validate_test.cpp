@@ -99,13 +99,20 @@ TEST(Validate, ANameIsOneShortLine) {
 
 TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
     for (const char* text :
-         {R"({"cpu_half": "fast"})", R"({"model": {"file": "m.pt"}})",
+         {R"({"cpu_half": "fast"})", R"({"model": {"file": "m.json"}})",
           R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})"})
         EXPECT_EQ(code(text), ErrorCode::NotBuilt) << text;
     EXPECT_EQ(verdict(R"({"launch": {"scope": "join"}})"), "no error");
     EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "observe": {"local_error_every": 5}})"), ErrorCode::NotBuilt);
     EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "repetitions": {"control": 2}})"), ErrorCode::NotBuilt);
     EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "repetitions": {"rounding": 1}})"), ErrorCode::NotBuilt);
+}
+
+TEST(Validate, AModelFileSaysByItselfWhatItTakesAndHasAProcessOfItsOwn) {
+    EXPECT_EQ(verdict(R"({"model": {"file": "m.pt"}})"), "no error");
+    EXPECT_EQ(verdict(R"({"model": {"name": "cnn", "file": "m.pt"}, "dataset": {"name": "breast-cancer"}})"), "no error");
+    EXPECT_EQ(verdict(R"({"model": {"file": "m.pt"}, "launch": {"scope": "thread"}})"),
+              "launch.scope is thread, but model.file is a program of somebody else's, which gets a process of its own — use launch.scope process");
 }
 
 TEST(Validate, SeveralProcessesAndTheirScopeBelongTogether) {
