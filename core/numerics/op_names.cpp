@@ -37,4 +37,9 @@ bool is_product(std::string_view op) {
 
 bool keeps_values(std::string_view op) { return op == "to" || op == "contiguous" || op == "clone" || op == "reshape"; }
 
+bool is_exchange(std::string_view op) {
+    return op.starts_with("allreduce") || op.starts_with("allgather") || op.starts_with("alltoall") || op.starts_with("reduce_scatter") ||
+           op == "broadcast";
+}
+
 }  // namespace mantissa

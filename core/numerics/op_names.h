@@ -14,5 +14,7 @@ namespace mantissa {
 [[nodiscard]] bool is_product(std::string_view op);
 /// The same values elsewhere or in another dtype.
 [[nodiscard]] bool keeps_values(std::string_view op);
+/// Hands values between processes (c10d): what is bad after it may have come from another one.
+[[nodiscard]] bool is_exchange(std::string_view op);
 
 }  // namespace mantissa

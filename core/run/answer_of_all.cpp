@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/collectives.h"
+#include "numerics/op_names.h"
 
 namespace mantissa {
 namespace {
@@ -29,10 +30,14 @@ std::vector<StepValue> largest_of(const std::vector<ReplayAnswer>& all) {
 
 ReplayAnswer joined(std::vector<ReplayAnswer> all) {
     const auto has_birth = [](const ReplayAnswer& one) { return one.birth.has_value(); };
-    const auto has_place = [](const ReplayAnswer& one) { return !one.variant.place.empty(); };
+    // Where the gradients of all are added up, every process comes by the bad value of one. Whether it is seen there depends on how far the
+    // sum had come when it was looked at, so such a birth is told only where nobody has another.
+    const auto has_own_birth = [](const ReplayAnswer& one) { return one.birth && !is_exchange(one.birth->producer.kernel); };
+    const auto has_own_place = [](const ReplayAnswer& one) { return !one.birth && !one.variant.place.empty(); };
     const auto is_bad = [](const ReplayAnswer& one) { return !one.variant.this_step_finite.value_or(true); };
-    auto teller = std::find_if(all.begin(), all.end(), has_birth);
-    if (teller == all.end()) teller = std::find_if(all.begin(), all.end(), has_place);
+    auto teller = std::find_if(all.begin(), all.end(), has_own_birth);
+    if (teller == all.end()) teller = std::find_if(all.begin(), all.end(), has_own_place);
+    if (teller == all.end()) teller = std::find_if(all.begin(), all.end(), has_birth);
     if (teller == all.end()) teller = std::find_if(all.begin(), all.end(), is_bad);
     std::vector<StepValue> largest = largest_of(all);
     const bool is_any_bad = std::any_of(all.begin(), all.end(), is_bad);

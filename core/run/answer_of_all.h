@@ -7,8 +7,8 @@
 
 namespace mantissa {
 
-/// `all`: by rank, not empty. The birth is that of the lowest rank that has one, and names it; else the bad value is that of the lowest
-/// rank that met one. A watched value is the largest on any.
+/// `all`: by rank, not empty. The birth is that of the lowest rank that has one of its own, and names it; else the bad value is that of the
+/// lowest rank that met one. One that came in with the sum of all gradients counts last. A watched value is the largest on any.
 [[nodiscard]] ReplayAnswer joined(std::vector<ReplayAnswer> all);
 
 /// Collective: the answer of all on each.

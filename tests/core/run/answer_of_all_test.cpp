@@ -17,11 +17,11 @@ ReplayAnswer answer(bool is_finite, const std::string& value = "", const std::st
     return one;
 }
 
-ReplayAnswer with_birth(const std::string& module) {
-    ReplayAnswer one = answer(false, "Inf", module + ".mul");
+ReplayAnswer with_birth(const std::string& module, const std::string& op = "mul") {
+    ReplayAnswer one = answer(false, "Inf", module.empty() ? op : module + "." + op);
     one.birth.emplace();
     one.birth->producer.module = module;
-    one.birth->producer.op = "mul";
+    one.birth->producer.op = one.birth->producer.kernel = op;
     one.limit = 65504;
     return one;
 }
@@ -42,6 +42,24 @@ TEST(AnswerOfAll, the_lowest_rank_with_a_birth_tells_it_with_its_number) {
     EXPECT_EQ(all.variant.place, "gate.mul");
     EXPECT_EQ(all.limit, 65504);
     EXPECT_FALSE(all.variant.this_step_finite.value());
+}
+
+TEST(AnswerOfAll, who_got_it_with_the_sum_of_all_gradients_does_not_tell_it) {
+    for (const std::string sum : {"allreduce", "allreduce_coalesced", "broadcast"}) {
+        const ReplayAnswer all = joined({with_birth("", sum), with_birth("gate")});
+        ASSERT_TRUE(all.birth);
+        EXPECT_EQ(all.birth->told_place(), "gate.mul (rank 1)") << sum;
+        EXPECT_EQ(all.variant.place, "gate.mul") << sum;
+    }
+    const ReplayAnswer of_output = joined({with_birth("", "allreduce"), answer(false, "Inf", "head.linear")});
+    EXPECT_FALSE(of_output.birth);
+    EXPECT_EQ(of_output.variant.place, "head.linear");
+}
+
+TEST(AnswerOfAll, a_sum_that_overflows_by_itself_is_told) {
+    const ReplayAnswer all = joined({answer(false, "skipped"), with_birth("", "allreduce")});
+    ASSERT_TRUE(all.birth);
+    EXPECT_EQ(all.birth->told_place(), "allreduce (rank 1)");
 }
 
 TEST(AnswerOfAll, a_value_that_one_rank_met_makes_the_step_bad) {

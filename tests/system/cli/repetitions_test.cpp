@@ -38,7 +38,10 @@ TEST(CliRepetitions, ChangeTheOrderAloneAndRoundingTheWeightsAlone) {
         EXPECT_EQ(hashes["initial_state"] == control["initial_state"], !is_rounding);
         EXPECT_EQ(hashes["sample_order"] == control["sample_order"], is_rounding);
         if (!is_rounding) orders.insert(hashes["sample_order"].get<std::string>());
-        EXPECT_NE(replica["final_loss"], result["runs"][0]["final_loss"]);
+        // One last bit may be gone from the loss by then: this training doesn't part.
+        if (!is_rounding) {
+            EXPECT_NE(replica["final_loss"], result["runs"][0]["final_loss"]);
+        }
         EXPECT_NEAR(replica["first_loss"].get<double>(), result["runs"][0]["first_loss"].get<double>(), is_rounding ? 1e-4 : 1.0);
     }
     EXPECT_EQ(orders.size(), 3u);

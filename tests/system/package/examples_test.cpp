@@ -14,8 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-nlohmann::json trace(const std::string& task, const std::string& mode) {
-    std::ifstream file(std::filesystem::path(GOLDEN_FOLDER) / task / ("trace-" + mode + ".json"));
+nlohmann::json trace_in(const std::filesystem::path& folder, const std::string& mode) {
+    std::ifstream file(folder / ("trace-" + mode + ".json"));
     return nlohmann::json::parse(file).at("micro_batches");
 }
 
@@ -37,6 +37,19 @@ std::vector<Row> rows_of(const Said& said, const std::regex& form) {
     return rows;
 }
 
+/// Of the CPU whose last bits these are, where one is; else of the first.
+nlohmann::json trace(const std::string& task, const std::string& mode, const std::vector<Row>& rows) {
+    const std::filesystem::path golden = GOLDEN_FOLDER;
+    const nlohmann::json first = trace_in(golden / task, mode), second = trace_in(golden / "intel" / task, mode);
+    const auto is_it = [&](const nlohmann::json& one) {
+        if (one.size() != rows.size()) return false;
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (rows[i].loss != hex(one[i]["loss"])) return false;
+        return true;
+    };
+    return !is_it(first) && is_it(second) ? second : first;
+}
+
 class Article1 : public testing::TestWithParam<const char*> {};
 
 TEST_P(Article1, RepeatsAccelerate) {
@@ -47,7 +60,7 @@ TEST_P(Article1, RepeatsAccelerate) {
     ASSERT_EQ(said.code, 0) << said.text;
     EXPECT_THAT(said.text, StartsWith("device cpu, mixed precision " + mode + ", from "));
     const auto rows = rows_of(said, std::regex(R"(epoch \d loss (\S+) next learning rate (\S+))"));
-    const auto expected = trace("article1", mode);
+    const auto expected = trace("article1", mode, rows);
     ASSERT_EQ(rows.size(), 24U) << said.text;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         EXPECT_EQ(rows[i].loss, hex(expected[i]["loss"])) << i;
@@ -74,7 +87,7 @@ TEST(Article2, RunsEachModeInAProcessOfItsOwnAndRefusesFp8) {
     ASSERT_EQ(said.code, 0) << said.text;
     for (const std::string mode : {"no", "fp16", "bf16"}) {
         const auto rows = rows_of(said, std::regex(mode + R"( step \d+ loss (\S+))"));
-        const auto expected = trace("article2", mode);
+        const auto expected = trace("article2", mode, rows);
         ASSERT_EQ(rows.size(), 16U) << mode << said.text;
         for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i].loss, hex(expected[i]["loss"])) << mode << i;
         EXPECT_TRUE(std::regex_search(said.text, std::regex(mode + ": 16 steps, 0 skipped, peak [1-9]\\d* MiB"))) << said.text;
