@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -180,12 +181,20 @@ std::shared_ptr<::gloo::transport::Device> open_device(const RankPlace& place) {
     return ProcessGroupGloo::createDefaultDevice();
 }
 
+// Gloo writes to sockets without asking for an error in its place: a process whose other one has just died would be killed by the signal
+// instead of being told. Who has a handler of his own keeps it.
+void outlive_a_closed_socket() {
+    struct sigaction now {};
+    if (::sigaction(SIGPIPE, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<ProcessGroup>> join_group(const RankPlace& place) {
     if (place.size < 1 || place.rank < 0 || place.rank >= place.size) {
         return Error{ErrorCode::BadPlan, "there is no " + described(place), "ranks count from 0 to one less than the number of processes"};
     }
+    outlive_a_closed_socket();
     try {
         const auto store = open_store(place);
         const auto options = ProcessGroupGloo::Options::create(timeout_of(place));

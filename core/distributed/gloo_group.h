@@ -17,7 +17,8 @@ class Store;
 namespace mantissa {
 
 /// Waits until all have come. Errors: BadPlan (a place that can't be), WorkerLost (the others didn't come, the port is taken).
-/// Calls of the group throw EngineError(WorkerLost) with the call, the time waited and c10d's own words.
+/// Calls of the group throw EngineError(WorkerLost) with the call, the time waited and c10d's own words. From here on this process ignores
+/// SIGPIPE unless it has a handler of its own: by it Gloo would die with the other process instead of telling it.
 [[nodiscard]] Result<std::shared_ptr<ProcessGroup>> join_group(const RankPlace& place);
 
 /// The processes that this one was started with, by its environment (what torchrun, `mantissa launch --num_processes`, srun and mpirun

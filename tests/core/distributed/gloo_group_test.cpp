@@ -93,7 +93,7 @@ TEST(GlooGroup, a_process_that_dies_ends_the_others_call) {
         }
         return "went on";
     });
-    EXPECT_THAT(ends[0].text, HasSubstr("lost: barrier of process 0 of 2 failed"));
+    EXPECT_THAT(ends[0].text, HasSubstr("lost: barrier of process 0 of 2 failed")) << "wait status " << ends[0].wait_status;
     EXPECT_EQ(WEXITSTATUS(ends[1].wait_status), 7);
 }
 
