@@ -80,10 +80,11 @@ std::vector<std::string> registered_models() {
 
 Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t features, std::int64_t classes,
                                           std::uint64_t seed) {
-    if (!plan.file.empty()) {
-        torch::manual_seed(seed);  // its weights are its own, dropout's numbers the seed's
-        return load_script_model(plan.file);
-    }
+    // The generator is the process's: of two threads that build at once, neither may draw between the other's seed and its last weight.
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    torch::manual_seed(seed);
+    if (!plan.file.empty()) return load_script_model(plan.file);  // its weights are its own, dropout's numbers the seed's
     for (const Entry& entry : entries()) {
         if (plan.name != entry.id) continue;
         if (entry.only_features != 0 && entry.only_features != features) {
@@ -93,10 +94,6 @@ Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t fe
                              " features (an 8×8 image), but the data set has " + std::to_string(features),
                          "choose the data set digits, or another model"};
         }
-        // The generator is the process's: of two threads that build at once, neither may draw between the other's seed and its last weight.
-        static std::mutex one_at_a_time;
-        const std::lock_guard lock(one_at_a_time);
-        torch::manual_seed(seed);
         return entry.make({features, plan.hidden, classes});
     }
     std::string known;

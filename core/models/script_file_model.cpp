@@ -5,7 +5,6 @@
 #include <torch/csrc/jit/serialization/import.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string_view>
 
@@ -25,9 +24,9 @@ void confine_process() {
 
 std::string first_line(const std::exception& problem) {
     const auto* known = dynamic_cast<const c10::Error*>(&problem);
-    std::string text = known != nullptr ? known->what_without_backtrace() : problem.what();
-    text.resize(std::min(text.find('\n'), text.size()));
-    return text.substr(0, text.find(". "));  // what follows guesses at reasons
+    const std::string text = known != nullptr ? known->what_without_backtrace() : problem.what();
+    const std::string line = text.substr(0, text.find('\n'));
+    return line.substr(0, line.find(". "));  // what follows guesses at reasons
 }
 
 /// The interpreter tells frames, code and, last, the reason: "RuntimeError: …". Empty: it isn't its text.
