@@ -98,7 +98,7 @@ std::optional<Result<ReplayAnswer>> ReplayProcess::poll() {
 }
 
 /// Who ended badly by itself; null while nobody has, or while it may still come.
-const ReplayProcess::Member* ReplayProcess::culprit() const {
+const ReplayProcess::Member* ReplayProcess::culprit() {
     const Member* lost = nullptr;
     for (const Member& member : m_members) {
         if (!member.end || is_good(*member.end)) continue;

@@ -37,12 +37,12 @@ class ReplayProcess {
     };
     ReplayProcess() = default;
     Result<void> start_member(ReplayRequest request, const Place& place, std::chrono::seconds limit);
-    [[nodiscard]] const Member* culprit() const;
+    [[nodiscard]] const Member* culprit();
     [[nodiscard]] Result<ReplayAnswer> read_answer(const Member& member) const;
 
     std::filesystem::path m_log;
     std::vector<Member> m_members;
-    mutable std::optional<double> m_lost_at;  // seconds since the start: the first that only lost the others
+    std::optional<double> m_lost_at;  // seconds since the start: the first that only lost the others
 };
 
 /// Body of the hidden verb `mantissa replay-step REQUEST_FILE OUT_FILE`: asks the engine whether the mode can run here, then for the

@@ -43,7 +43,6 @@ class LessonsPage : public QWidget {
     QListView* m_list;
     QPushButton* m_large;
     LessonView* m_view;
-    qreal m_normalSize = 0;
 };
 
 }  // namespace mantissa::ui
