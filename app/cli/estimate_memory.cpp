@@ -113,12 +113,6 @@ Json to_json(const Estimate& estimate) {
             {"measured", measured}};
 }
 
-void print_table(const Table& table) {
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
-}
-
 void print_accelerate(const ModelSize& size) {
     print("As Accelerate counts (from the weights alone):");
     Table table;

@@ -10,19 +10,6 @@ namespace mantissa::cli {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t text_width = 100;
-
-void print_text(const std::string& text, std::size_t indent = 0) {
-    std::string lines = wrapped(text, text_width, indent);
-    lines.pop_back();
-    print(lines);
-}
-
-void print_table(const Table& table) {
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
-}
 
 std::string neighbour(const std::optional<double>& value) { return value ? to_text(*value) : "–"; }
 std::string digits(const NumberBits& bits) { return bits.sign_digits + " " + bits.exponent_digits + " " + bits.mantissa_digits; }
@@ -54,28 +41,28 @@ std::string lesson_word(const TextCatalogue& texts, const Lesson& lesson, const 
 void print_question(const Lesson& lesson, const TextCatalogue& texts) {
     print(course_word(texts, "lesson", {{"number", std::to_string(lesson.number)}, {"title", lesson_word(texts, lesson, "title")}}));
     print("");
-    print_text(lesson_word(texts, lesson, "question"));
+    print_wrapped(lesson_word(texts, lesson, "question"));
     for (std::size_t i = 0; i < lesson.answers.size(); ++i)
         print("  " + std::to_string(i + 1) + "  " + lesson_word(texts, lesson, "answers." + lesson.answers[i]));
     print("");
-    print_text(course_word(texts, "look") + ": " + lesson_word(texts, lesson, "look"));
+    print_wrapped(course_word(texts, "look") + ": " + lesson_word(texts, lesson, "look"));
 }
 
 void print_prediction(const Lesson& lesson, const std::string& prediction, const TextCatalogue& texts) {
     print("");
     if (prediction.empty())
-        print_text(course_word(texts, "no_prediction"));
+        print_wrapped(course_word(texts, "no_prediction"));
     else
-        print_text(course_word(texts, "prediction", {{"answer", lesson_word(texts, lesson, "answers." + prediction)}}));
+        print_wrapped(course_word(texts, "prediction", {{"answer", lesson_word(texts, lesson, "answers." + prediction)}}));
     const bool is_right = prediction == lesson.right;
-    print_text(course_word(texts, is_right ? "right" : "wrong", {{"answer", lesson_word(texts, lesson, "answers." + lesson.right)}}));
+    print_wrapped(course_word(texts, is_right ? "right" : "wrong", {{"answer", lesson_word(texts, lesson, "answers." + lesson.right)}}));
 }
 
 void print_outcome(const LessonOutcome& outcome, const TextCatalogue& texts) {
     print("");
     print(course_word(texts, "claims"));
     for (const ClaimOutcome& claim : outcome.claims)
-        print_text((claim.is_met ? "✓ " : "✗ ") + course_word(texts, "figure", {{"claim", claim.text}, {"seen", claim.seen}}) + " (" +
+        print_wrapped((claim.is_met ? "✓ " : "✗ ") + course_word(texts, "figure", {{"claim", claim.text}, {"seen", claim.seen}}) + " (" +
                        course_word(texts, claim.is_met ? "met" : "not_met") + ")",
                    2);
     print("");
@@ -95,7 +82,7 @@ void print_outcome(const LessonOutcome& outcome, const TextCatalogue& texts) {
     print(rows);
     print("");
     print(course_word(texts, "explanation"));
-    print_text(outcome.explanation, 2);
+    print_wrapped(outcome.explanation, 2);
 }
 
 void print_inspection(const NumberInspection& inspection, const std::string& typed, const TextCatalogue& texts) {

@@ -25,9 +25,7 @@ void print_choices(const char* title, const std::vector<catalogue::ChoiceEntry>&
         for (const std::string& path : entry.fields) names.push_back(path.substr(path.rfind('.') + 1));
         table.add_row({"  " + entry.id, entry.description, join_names(names)});
     }
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
+    print_table(table);
 }
 
 void print_models() {
@@ -69,9 +67,7 @@ int show_fields(bool json) {
         const std::string standard = field_text(field, RunPlan{});
         table.add_row({field.path, standard.empty() ? "–" : standard, field.about, allowed_values(field)});
     }
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
+    print_table(table);
     return 0;
 }
 

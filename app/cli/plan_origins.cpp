@@ -32,9 +32,7 @@ void print_sources(const SourcedPlan& plan) {
         for (const char* title : {"field", "value", "from"}) table.add_column(title);
         for (const auto& [path, origin] : plan.origins)
             table.add_row({path, origin.value, describe_source(origin.source, origin.detail)});
-        std::string text = table.text();
-        text.pop_back();
-        print(text);
+        print_table(table);
     }
     for (const std::string& line : plan.overruled_lines()) print(line);
     for (const std::string& note : plan.notes) print("note: " + note);

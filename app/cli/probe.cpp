@@ -41,9 +41,7 @@ void print_device(const DeviceReport& device) {
         table.add_row(
             {std::string("  ") + to_string(mode.mode), to_string(mode.support), tried, mode.reason});
     }
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
+    print_table(table);
 }
 
 int probe(bool json) {

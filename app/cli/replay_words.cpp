@@ -10,7 +10,6 @@
 namespace mantissa::cli {
 namespace {
 
-constexpr std::size_t text_width = 100;
 
 std::string number_or_dash(const std::optional<double>& value) { return value ? readable_number(*value, 4) : "–"; }
 
@@ -35,18 +34,6 @@ std::string reading_text(const TensorReading& reading, const std::string& module
 }
 
 std::string place_of(const OpReading& op) { return op.module.empty() ? "aten::" + op.op : op.place(); }
-
-void print_table(const Table& table) {
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
-}
-
-void print_wrapped(const std::string& text) {
-    std::string lines = wrapped(text, text_width, 0);
-    lines.pop_back();
-    print(lines);
-}
 
 }  // namespace
 

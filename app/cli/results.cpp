@@ -20,7 +20,6 @@ namespace mantissa::cli {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t text_width = 100;
 
 /// Labels are those of the HTML report, so that both speak the same words.
 class Labels {
@@ -68,12 +67,6 @@ std::string mode_text(const RunSummary& run) {
     std::string text = to_string(run.mode);
     if (run.effective != run.requested) text += std::string(" → ") + to_string(run.effective);
     return text;
-}
-
-void print_wrapped(const std::string& text, std::size_t indent, const char* lead = "") {
-    std::string lines = wrapped(text, text_width, indent);
-    lines.pop_back();
-    print(lines.replace(0, std::min(indent, std::string_view(lead).size()), lead));
 }
 
 void print_verdicts(const std::vector<Verdict>& verdicts, const Labels& label) {

@@ -80,9 +80,7 @@ int list_runs(const RunsOptions& options) {
         print("no runs in " + runs.string());
         return 0;
     }
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
+    print_table(table);
     for (const std::string& line : unreadable) print(line);
     if (comparisons)
         for (const std::string& id : *comparisons) print(comparison_line(runs, id));

@@ -62,9 +62,7 @@ void print_checkpoints(const fs::path& run) {
         table.add_column("saved");
         table.add_column("size", Table::Align::Right);
         add_rows(table, list);
-        std::string text = table.text();
-        text.pop_back();
-        print(text);
+        print_table(table);
     }
     for (const std::string& sentence : list.damaged) print("  " + sentence);
 }

@@ -15,7 +15,7 @@ namespace mantissa::cli {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t most_alarms = 12, text_width = 100;
+constexpr std::size_t most_alarms = 12;
 
 std::vector<AlarmRow> alarms_of(const RunSummary& run) {
     auto reader = RunReader::open(run.run_dir);
@@ -29,11 +29,7 @@ const RunSummary* control_of(const std::vector<RunSummary>& runs) {
     return found == runs.end() ? nullptr : &*found;
 }
 
-void print_entry(const std::string& text) {
-    std::string lines = wrapped(text, text_width, 4);
-    lines.pop_back();
-    print(lines.replace(0, 4, "  - "));
-}
+void print_entry(const std::string& text) { print_wrapped(text, 4, "  - "); }
 
 void print_alarms(const std::vector<RunSummary>& runs, const TextCatalogue& texts) {
     std::vector<std::string> lines;

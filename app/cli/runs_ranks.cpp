@@ -34,9 +34,7 @@ void print_ranks(const std::filesystem::path& run) {
         table.add_row({"  " + std::to_string(one.rank), std::to_string(one.steps), std::to_string(one.skipped), std::to_string(one.samples),
                        one.final_loss ? readable_number(*one.final_loss) : "–", std::to_string(one.incidents)});
     }
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
+    print_table(table);
     print("  of its own samples; the run's record holds those of all. Steps of one: mantissa export " + run.filename().string() + " --rank 1");
 }
 

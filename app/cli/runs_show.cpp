@@ -34,9 +34,7 @@ void print_sources(const SourcedPlan& plan) {
     for (const char* title : {"  field", "value", "from"}) table.add_column(title);
     for (const auto& [path, origin] : plan.origins)
         table.add_row({"  " + path, origin.value, describe_source(origin.source, origin.detail)});
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
+    print_table(table);
     for (const std::string& line : plan.overruled_lines()) print("  " + line);
     for (const std::string& note : plan.notes) print("  note: " + note);
 }
@@ -57,9 +55,7 @@ void print_configuration(const Json& plan) {
     Table table;
     for (const char* title : {"  name", "value"}) table.add_column(title);
     for (const auto& [name, value] : plan["config"].items()) table.add_row({"  " + name, value_to_text(value)});
-    std::string text = table.text();
-    text.pop_back();
-    print(text);
+    print_table(table);
 }
 
 /// "running"; "repeating `no` (2 of 3)" once the modes have ended.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "output.h"
 
 namespace mantissa::cli {
 namespace {
@@ -102,6 +103,18 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
         line += (line.empty() || gap == 0 ? "" : " ") + piece.text;
     }
     return result + margin + line + "\n";
+}
+
+void print_table(const Table& table) {
+    std::string text = table.text();
+    text.pop_back();
+    print(text);
+}
+
+void print_wrapped(const std::string& text, std::size_t indent, std::string_view lead) {
+    std::string lines = wrapped(text, text_width, indent);
+    lines.pop_back();
+    print(lines.replace(0, std::min(indent, lead.size()), lead));
 }
 
 }  // namespace mantissa::cli

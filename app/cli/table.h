@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mantissa::cli {
@@ -22,6 +23,10 @@ class Table {
 /// Text broken at spaces to `width` columns, each line with `indent` spaces before it. Ends with a line
 /// break.
 [[nodiscard]] std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
+/// Both as lines of the result; the text in the width that all texts have, its first line led by `lead` within the indent.
+void print_table(const Table& table);
+void print_wrapped(const std::string& text, std::size_t indent = 0, std::string_view lead = "");
+inline constexpr std::size_t text_width = 100;
 /// Columns of a text on a terminal: characters of CJK scripts take two.
 [[nodiscard]] std::size_t columns_of(const std::string& text);
 
