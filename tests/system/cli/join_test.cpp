@@ -54,6 +54,15 @@ Pair launched(Home& home, const std::vector<std::string>& arguments) {
     return pair;
 }
 
+TEST(Launch, processes_of_a_plan_that_want_a_gpu_each_are_refused_without_any) {
+    Home home;
+    home.variables["CUDA_VISIBLE_DEVICES"] = "";
+    const auto refused = home.run({"launch", "--multi_gpu", "--num_processes", "2", "digits-mlp", "--max-steps", "1"});
+    EXPECT_EQ(refused.code, 3) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("which can't be used here"));
+    EXPECT_TRUE(home.run_folders().empty());
+}
+
 TEST(Launch, a_plan_on_two_machines_is_one_run_with_the_numbers_of_two_ranks) {
     Home home;
     const std::string port = std::to_string(free_port());

@@ -93,15 +93,6 @@ TEST(CliLaunch, WhatIsNotBuiltOrWrongIsRefused) {
     EXPECT_TRUE(home.run_folders().empty());
 }
 
-TEST(CliLaunch, ProcessesOfAPlanThatWantAGpuEachAreRefusedWithoutAny) {
-    Home home;
-    home.variables["CUDA_VISIBLE_DEVICES"] = "";
-    const auto refused = home.run({"launch", "--multi_gpu", "--num_processes", "2", "digits-mlp", "--max-steps", "1"});
-    EXPECT_EQ(refused.code, 3) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("which can't be used here"));
-    EXPECT_TRUE(home.run_folders().empty());
-}
-
 // What each process of a program saw, sorted.
 std::vector<std::string> places(const Outcome& ran) {
     std::vector<std::string> lines;

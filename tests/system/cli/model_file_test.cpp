@@ -53,6 +53,20 @@ TEST(CliModelFile, IsAskedForTrustOnceAndThenTrainsComparesAndIsDoneAgain) {
     EXPECT_THAT(asked.err, HasSubstr("nobody has said"));
 }
 
+TEST(CliModelFile, ThatIsNotThereIsNamed) {
+    const Home home;
+    for (const auto& [flags, file] : {std::pair<std::vector<std::string>, std::string>{{"--trust"}, "net.pt"},
+                                      {{}, (fs::current_path() / "net.pt").string()}}) {
+        std::vector<std::string> command{"train", "digits-mlp", "--model", "net.pt"};
+        command.insert(command.end(), flags.begin(), flags.end());
+        const auto refused = home.run(command);
+        EXPECT_EQ(refused.code, 6);
+        EXPECT_EQ(refused.out, "");
+        EXPECT_EQ(refused.err, "mantissa: " + file + " can't be read: No such file or directory\n");
+    }
+    EXPECT_TRUE(home.run_folders().empty());
+}
+
 TEST(CliModelFile, TrainsInAProcessOfItsOwnAndInSeveral) {
     const Home home;
     const auto thread = home.run(with_file(home, {"train", "--trust", "--scope", "thread"}));

@@ -97,13 +97,6 @@ TEST(CliPlanErrors, FieldsOfTheDesignThatAreNotBuiltAreRefused) {
                    "catalogue: mlp, cnn, linear, squares, bright, gated\n");
 }
 
-TEST(CliPlanErrors, AModelFileThatIsNotThere) {
-    const Home home;
-    expect_refused(home, {"train", "digits-mlp", "--model", "net.pt", "--trust"}, 6, "mantissa: net.pt can't be read: No such file or directory\n");
-    expect_refused(home, {"train", "digits-mlp", "--model", "net.pt"}, 6,
-                   "mantissa: " + (std::filesystem::current_path() / "net.pt").string() + " can't be read: No such file or directory\n");
-}
-
 TEST(CliPlanErrors, ContradictingFlags) {
     const Home home;
     expect_refused(
