@@ -1,42 +1,20 @@
 #include "formats/csv.h"
 
 #include <cmath>
-#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "base/numbers.h"
+#include "formats/csv_fields.h"
 #include "formats/text_source.h"
 
 namespace mantissa {
 namespace {
 
+using formats::FieldProblem;
+using formats::number_of;
+using formats::shown_field;
 using formats::TextSource;
-
-std::string_view trimmed(std::string_view text) {
-    const auto begin = text.find_first_not_of(" \t");
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-/// What an error shows of a field: short, and on one line.
-std::string shown(std::string_view text) {
-    std::string result;
-    for (const char letter : text.substr(0, 40)) {
-        const auto byte = static_cast<unsigned char>(letter);
-        result += byte < 0x20 || byte >= 0x7f ? '?' : letter;
-    }
-    return "'" + result + (text.size() > 40 ? "…'" : "'");
-}
-
-std::optional<double> number_of(std::string_view field) {
-    std::string_view text = trimmed(field);
-    if (!text.empty() && text.front() == '+') {
-        text.remove_prefix(1);
-        if (!text.empty() && (text.front() == '+' || text.front() == '-')) return std::nullopt;
-    }
-    return parse_double(text);
-}
+using formats::trimmed;
 
 class CsvReader {
   public:
@@ -49,7 +27,6 @@ class CsvReader {
     [[nodiscard]] Error error_at(std::size_t column, const std::string& what) const;
     [[nodiscard]] Error error_in_line(const std::string& what) const;
     Result<void> split(std::string_view line);
-    Result<void> split_quoted(std::string_view line, std::size_t& at);
     [[nodiscard]] bool is_header() const;
     Result<void> take_row();
 
@@ -72,43 +49,15 @@ Error CsvReader::error_in_line(const std::string& what) const {
             m_path.string() + " line " + std::to_string(m_source.line_number()) + ": " + what, ""};
 }
 
-Result<void> CsvReader::split_quoted(std::string_view line, std::size_t& at) {
-    std::string field;
-    for (++at; at < line.size(); ++at) {
-        if (line[at] != '"') {
-            field += line[at];
-        } else if (at + 1 < line.size() && line[at + 1] == '"') {
-            field += line[++at];
-        } else {
-            ++at;
-            if (at < line.size() && line[at] != m_options.separator) {
-                return error_at(m_fields.size(), "text after the closing quote");
-            }
-            m_fields.push_back(std::move(field));
-            return {};
-        }
-    }
-    return error_at(m_fields.size(), "a quote is opened and not closed in this line");
-}
-
 Result<void> CsvReader::split(std::string_view line) {
-    m_fields.clear();
-    std::size_t at = 0;
-    for (;;) {
-        if (static_cast<std::int64_t>(m_fields.size()) >= m_options.max_columns) {
-            return error_in_line("more than the " + std::to_string(m_options.max_columns) +
-                                 " columns allowed here");
-        }
-        if (at < line.size() && line[at] == '"') {
-            if (auto done = split_quoted(line, at); !done) return done;
-        } else {
-            const std::size_t end = std::min(line.find(m_options.separator, at), line.size());
-            m_fields.emplace_back(line.substr(at, end - at));
-            at = end;
-        }
-        if (at >= line.size()) return {};
-        ++at;  // the separator
+    const auto problem = formats::split_fields(line, m_options.separator, m_options.max_columns, m_fields);
+    if (!problem) return {};
+    switch (problem->kind) {
+        case FieldProblem::TextAfterQuote: return error_at(problem->column, "text after the closing quote");
+        case FieldProblem::OpenQuote: return error_at(problem->column, "a quote is opened and not closed in this line");
+        case FieldProblem::TooManyFields: break;
     }
+    return error_in_line("more than the " + std::to_string(m_options.max_columns) + " columns allowed here");
 }
 
 bool CsvReader::is_header() const {
@@ -134,10 +83,10 @@ Result<void> CsvReader::take_row() {
         if (!value) {
             const bool empty = trimmed(m_fields[column]).empty();
             return error_at(column,
-                            empty ? "the value is missing" : shown(m_fields[column]) + " is not a number");
+                            empty ? "the value is missing" : shown_field(m_fields[column]) + " is not a number");
         }
         if (!m_options.allow_nonfinite && !std::isfinite(*value)) {
-            return error_at(column, shown(m_fields[column]) + " is not a finite number");
+            return error_at(column, shown_field(m_fields[column]) + " is not a finite number");
         }
         m_table.values.push_back(*value);
     }

@@ -1,8 +1,6 @@
 #pragma once
 // Lines of a text file, plain or gzip (told apart by content, not by name), with bounded memory. Internal to
 // core/formats.
-#include <zlib.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "formats/gzip_file.h"
 
 namespace mantissa::formats {
 
@@ -21,19 +20,16 @@ struct TextLimits {
 class TextSource {
   public:
     static Result<TextSource> open(const std::filesystem::path& path, TextLimits limits);
-    TextSource(TextSource&& other) noexcept;
-    TextSource& operator=(TextSource&&) = delete;
-    ~TextSource();
 
     /// The next line without its end (LF or CRLF), or nothing at the end of the file.
     Result<std::optional<std::string>> next_line();
     [[nodiscard]] std::int64_t line_number() const { return m_line; }  // of the last line given, from 1
 
   private:
-    TextSource(gzFile file, std::filesystem::path path, TextLimits limits);
+    TextSource(GzipFile file, std::filesystem::path path, TextLimits limits);
     Result<bool> fill();  // false at the end
 
-    gzFile m_file = nullptr;
+    GzipFile m_file;
     std::filesystem::path m_path;
     TextLimits m_limits;
     std::vector<char> m_buffer;
