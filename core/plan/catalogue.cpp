@@ -41,7 +41,8 @@ Json choices_to_json(const std::vector<ChoiceEntry>& entries) {
 }  // namespace
 
 const std::vector<ModelEntry>& models() {
-    const std::vector<std::string> all{"digits", "breast-cancer", "article-1", "article-2"};
+    // Rows of numbers: all but the text, whose model begins with an embedding.
+    const std::vector<std::string> all{"digits", "breast-cancer", "article-1", "article-2", "fashion-mnist-part", "fashion-mnist"};
     static const std::vector<ModelEntry> entries{
         {"mlp",
          "Perceptron",
@@ -95,6 +96,7 @@ const std::vector<ModelEntry>& models() {
 }
 
 const std::vector<DatasetEntry>& datasets() {
+    static const char* const fashion_mnist = "Xiao, H., Rasul, K. & Vollgraf, R. (2017). Fashion-MNIST. Zalando SE, https://github.com/zalandoresearch/fashion-mnist";
     static const std::vector<DatasetEntry> entries{
         {"digits", "Handwritten digits", "8×8 grey images of handwritten digits, values 0 to 1.", 1797, 64,
          10, "digits.csv.gz", "CC BY 4.0",
@@ -114,7 +116,13 @@ const std::vector<DatasetEntry>& datasets() {
          "the article on one entrance for device and precision", true},
         {"article-2", "Random classes of the second article",
          "32 samples of 8 normal features with random labels, seed 17.", 32, 8, 2, "", "made by a formula",
-         "the article on choosing fp16 or bf16", true}};
+         "the article on choosing fp16 or bf16", true},
+        {"fashion-mnist-part", "Pictures of clothes, a part", "The first 6,000 of the 10,000 test images of Fashion-MNIST: 28×28 grey pixels, values 0 to 1.", 6000, 784, 10,
+         "fashion_mnist_part_images.gz", "MIT", fashion_mnist, true},
+        {"fashion-mnist", "Pictures of clothes", "The 60,000 training images of Fashion-MNIST: 28×28 grey pixels, values 0 to 1; read from Debian's package.", 60000, 784, 10,
+         "/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz", "MIT", fashion_mnist, true, "dataset-fashion-mnist"},
+        {"constitution", "A text", "Declaration of Independence and Constitution of the United States, in samples of 64 characters; for models that begin with an embedding.", 854, 64, 74,
+         "constitution.txt", "public domain", "Congress of the United States, 1776 to 1992", true}};
     return entries;
 }
 

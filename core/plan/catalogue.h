@@ -13,9 +13,10 @@ namespace mantissa::catalogue {
 struct DatasetEntry {
     std::string id, title, description;
     std::int64_t samples = 0, features = 0, classes = 0;
-    std::string file;  // below resources/datasets; empty: made by a formula
+    std::string file;  // below resources/datasets, or an absolute path; empty: made by a formula
     std::string licence, attribution;
     bool allows_validation = true;
+    std::string package{};  // of Debian, that brings the file; empty: it comes with Mantissa
 };
 
 struct ModelEntry {

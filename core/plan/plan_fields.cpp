@@ -80,8 +80,14 @@ void add_what_and_where(std::vector<PlanField>& fields) {
     fields.push_back(WHOLE(model.hidden, 1, 65536, "width of the hidden layer (mlp, squares)"));
     fields.push_back(
         with_choices(CHOICE(dataset.name, "data set of the catalogue"), catalogue::dataset_ids()));
-    fields.push_back(
-        TEXT(dataset.file, "a file in the form of the named data set, instead of the bundled one"));
+    fields.push_back(TEXT(dataset.file, "a data file of your own instead of one of the catalogue; what it is is told by its content"));
+    fields.push_back(TEXT(dataset.labels, "its labels: a column, an array, or a file beside it; empty: found by name"));
+    fields.push_back(make(AT(dataset.leave_out), "dataset.leave_out", FieldKind::TextList, "columns of a table that are no features"));
+    fields.push_back(CHOICE(dataset.target, "what the labels of a file are"));
+    fields.push_back(CHOICE(dataset.header, "whether the first line of a table names its columns"));
+    fields.push_back(CHOICE(dataset.missing, "a value that isn't there: an error, its sample left out, or the training samples' mean"));
+    fields.push_back(WHOLE(dataset.context, 1, 65536, "characters of a sample of text"));
+    fields.push_back(CHOICE(dataset.normalise, "unit: the training samples' largest value is 1; standardise: each column has mean 0 and deviation 1; auto: bytes by 255"));
     fields.push_back(
         with_limits(SHARE(dataset.validation, "share held out for validation; 0 = none"), 0, 0.9));
     fields.push_back(WHOLE(dataset.split_seed, 0, 9.2e18, "seed of the split into training and validation"));

@@ -10,6 +10,11 @@ namespace {
 template <typename Enumeration>
 using Names = std::pair<Enumeration, const char*>;
 
+constexpr std::array<Names<TargetWish>, 3> target_names{{{TargetWish::Auto, "auto"}, {TargetWish::Classes, "classes"}, {TargetWish::Values, "values"}}};
+constexpr std::array<Names<TableHeader>, 3> header_names{{{TableHeader::Auto, "auto"}, {TableHeader::Names, "names"}, {TableHeader::None, "none"}}};
+constexpr std::array<Names<MissingRule>, 3> missing_names{{{MissingRule::Refuse, "refuse"}, {MissingRule::Drop, "drop"}, {MissingRule::Mean, "mean"}}};
+constexpr std::array<Names<Normalise>, 4> normalise_names{
+    {{Normalise::Auto, "auto"}, {Normalise::None, "none"}, {Normalise::Unit, "unit"}, {Normalise::Standardise, "standardise"}}};
 constexpr std::array<Names<LaunchScope>, 4> scope_names{{{LaunchScope::Thread, "thread"},
                                                          {LaunchScope::Process, "process"},
                                                          {LaunchScope::Ranks, "ranks"},
@@ -48,6 +53,22 @@ const char* name_of(Enumeration wanted) {
 
 }  // namespace
 
+template <>
+std::span<const Names<TargetWish>> names_of() {
+    return target_names;
+}
+template <>
+std::span<const Names<TableHeader>> names_of() {
+    return header_names;
+}
+template <>
+std::span<const Names<MissingRule>> names_of() {
+    return missing_names;
+}
+template <>
+std::span<const Names<Normalise>> names_of() {
+    return normalise_names;
+}
 template <>
 std::span<const Names<LaunchScope>> names_of() {
     return scope_names;
@@ -93,6 +114,18 @@ std::span<const Names<Compat>> names_of() {
     return compat_names;
 }
 
+const char* to_string(TargetWish value) {
+    return name_of(value);
+}
+const char* to_string(TableHeader value) {
+    return name_of(value);
+}
+const char* to_string(MissingRule value) {
+    return name_of(value);
+}
+const char* to_string(Normalise value) {
+    return name_of(value);
+}
 const char* to_string(LaunchScope value) {
     return name_of(value);
 }

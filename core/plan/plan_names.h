@@ -9,6 +9,10 @@
 
 namespace mantissa {
 
+[[nodiscard]] const char* to_string(TargetWish value);               // auto classes values
+[[nodiscard]] const char* to_string(TableHeader value);              // auto names none
+[[nodiscard]] const char* to_string(MissingRule value);              // refuse drop mean
+[[nodiscard]] const char* to_string(Normalise value);                // auto none unit standardise
 [[nodiscard]] const char* to_string(LaunchScope value);              // thread process ranks join
 [[nodiscard]] const char* to_string(ComparisonOrder value);          // turns one-by-one at-once
 [[nodiscard]] const char* to_string(OptimizerImplementation value);  // exact fused
@@ -25,6 +29,14 @@ namespace mantissa {
 template <typename Enumeration>
 std::span<const std::pair<Enumeration, const char*>> names_of();
 
+template <>
+std::span<const std::pair<TargetWish, const char*>> names_of();
+template <>
+std::span<const std::pair<TableHeader, const char*>> names_of();
+template <>
+std::span<const std::pair<MissingRule, const char*>> names_of();
+template <>
+std::span<const std::pair<Normalise, const char*>> names_of();
 template <>
 std::span<const std::pair<LaunchScope, const char*>> names_of();
 template <>

@@ -20,9 +20,21 @@ struct ModelPlan {
     bool operator==(const ModelPlan&) const = default;
 };
 
+enum class TargetWish { Auto, Classes, Values };  // what the labels of a file are
+enum class TableHeader { Auto, Names, None };     // whether the first line of a table names its columns
+enum class MissingRule { Refuse, Drop, Mean };    // a value that isn't there: an error, its sample left out, the training samples' mean
+enum class Normalise { Auto, None, Unit, Standardise };
+
 struct DatasetPlan {
-    std::string name = "digits";  // catalogue id: digits breast-cancer article-1 article-2
-    std::string file;             // a data file in the form of the named data set, instead of the bundled one
+    std::string name = "digits";  // catalogue id: digits breast-cancer …; not looked at where a file is named
+    std::string file;             // a data file of one's own, read by its content (samples/samples.h)
+    std::string labels;           // its column, array or file of labels; empty: found by name
+    std::vector<std::string> leave_out;  // columns of a table that are no features
+    TargetWish target = TargetWish::Auto;
+    TableHeader header = TableHeader::Auto;
+    MissingRule missing = MissingRule::Refuse;
+    std::int64_t context = 64;  // characters of a sample of text
+    Normalise normalise = Normalise::Auto;  // Auto: bytes of a file are divided by 255, all else stays as it is
     double validation = 0.2;      // share held out, seeded and stratified; 0 = none
     std::uint64_t split_seed = 0;
     bool operator==(const DatasetPlan&) const = default;

@@ -66,10 +66,21 @@ void check_model_and_data(const RunPlan& plan, Issues& issues) {
         issues.bad("model.hidden", ", but the model " + model->id + " has no width to choose",
                    "drop it, or choose mlp or squares");
     const auto& takes = model->datasets;
-    if (std::find(takes.begin(), takes.end(), plan.dataset.name) == takes.end())
+    if (plan.dataset.file.empty() && std::find(takes.begin(), takes.end(), plan.dataset.name) == takes.end())
         issues.bad("dataset.name", ", which the model " + model->id + " can't take",
                    "it takes: " + join_names(takes));
     check_islands(plan, *model, issues);
+}
+
+// What tells how a file is read means nothing for a data set of the catalogue.
+void check_data_file(const DatasetPlan& data, Issues& issues) {
+    if (!data.file.empty()) return;
+    const DatasetPlan fresh;
+    const std::pair<const char*, bool> given[] = {{"dataset.labels", data.labels != fresh.labels},   {"dataset.leave_out", data.leave_out != fresh.leave_out},
+                                                  {"dataset.target", data.target != fresh.target},   {"dataset.header", data.header != fresh.header},
+                                                  {"dataset.missing", data.missing != fresh.missing}, {"dataset.context", data.context != fresh.context}};
+    for (const auto& [path, is_given] : given)
+        if (is_given) issues.bad(path, ", but no data file is named", "name it in dataset.file, or leave " + std::string(path) + " out");
 }
 
 // A warm-up that the run doesn't outlast never reaches its learning rate.
@@ -207,6 +218,7 @@ std::vector<PlanIssue> find_plan_issues(const RunPlan& plan) {
     if (auto device = check_device_name(plan.device); !device)
         issues.found.push_back({"device", device.error()});
     check_model_and_data(plan, issues);
+    check_data_file(plan.dataset, issues);
     check_training(plan, issues);
     check_unused_schedule(plan, issues);
     if (const auto alarms = parse_alarms(plan.observe.alarms); !alarms) issues.found.push_back({"observe.alarms", alarms.error()});
