@@ -16,10 +16,10 @@
 namespace mantissa::cli {
 namespace {
 
+/// No preset, model or data set is called like a path.
 bool is_file_name(const std::string& text) {
     std::error_code ignored;
-    return text.find('/') != std::string::npos || text.ends_with(".json") ||
-           std::filesystem::is_regular_file(text, ignored);
+    return text.find_first_of("./") != std::string::npos || std::filesystem::is_regular_file(text, ignored);
 }
 
 struct NamedPlan {
@@ -162,7 +162,7 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
     add_flag(verb, "--num_cpu_threads_per_process,--threads", "launch.threads",
              "threads of a worker, equal in all modes");
     verb.add_option("--model", m_model, "a model of `mantissa models`, or a model file")->group("Plan");
-    verb.add_option("--dataset", m_dataset, "a data set of `mantissa datasets`, or a file in its form")
+    verb.add_option("--dataset", m_dataset, "a data set of `mantissa datasets`, or a data file (`mantissa datasets show FILE` looks into it)")
         ->group("Plan");
     verb.add_flag("--trust", m_trust, "load a TorchScript model file")->group("Plan");
     add_flag(verb, "--name", "name", "name of the run");
@@ -183,18 +183,16 @@ void PlanOptions::make_plan_optional(CLI::App& verb) {
 
 Result<void> PlanOptions::add_model_and_data(PlanLayer& layer) const {
     if (!m_model.empty()) {
-        const bool is_file =
-            catalogue::find_model(m_model) == nullptr && (m_model.find_first_of("./") != std::string::npos);
+        const bool is_file = catalogue::find_model(m_model) == nullptr && is_file_name(m_model);
         if (auto set = layer.set_text(is_file ? "model.file" : "model", m_model, "--model"); !set) return set;
         // Without --trust the start says what it wants.
         if (is_file && m_trust)
             if (auto trusted = trust_file(m_model); !trusted) return trusted;
     }
-    if (m_trust && m_model.find_first_of("./") == std::string::npos)
+    if (m_trust && !is_file_name(m_model))
         return Error{ErrorCode::Usage, "--trust belongs to a model file", "name it with --model FILE"};
     if (m_dataset.empty()) return {};
-    const bool is_file =
-        catalogue::find_dataset(m_dataset) == nullptr && (m_dataset.find_first_of("./") != std::string::npos);
+    const bool is_file = catalogue::find_dataset(m_dataset) == nullptr && is_file_name(m_dataset);
     return layer.set_text(is_file ? "dataset.file" : "dataset", m_dataset, "--dataset");
 }
 

@@ -3,13 +3,14 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <memory>
 
 #include "base/numbers.h"
-#include "base/paths.h"
 #include "data/synthetic.h"
 #include "data/tensor_hash.h"
 #include "formats/csv.h"
 #include "plan/catalogue.h"
+#include "samples/prepare.h"
 
 namespace mantissa {
 namespace {
@@ -24,17 +25,22 @@ struct FileForm {
 };
 
 struct Source {
+    enum Kind { Table, Samples, Formula };
     const char* id;
-    FileForm form;
-    std::function<Dataset()> formula;  // empty: read from a file
+    Kind kind;
+    FileForm form;                     // of a table
+    std::function<Dataset()> formula;
 };
 
 const std::vector<Source>& sources() {
     static const std::vector<Source> all{
-        {"digits", {CsvHeader::None, 16, true, 16}, {}},
-        {"breast-cancer", {CsvHeader::FreeForm, 1, false, std::numeric_limits<float>::max()}, {}},
-        {"article-1", {}, [] { return random_classes("article-1", 1, 64, 8); }},
-        {"article-2", {}, [] { return random_classes("article-2", 17, 32, 8); }}};
+        {"digits", Source::Table, {CsvHeader::None, 16, true, 16}, {}},
+        {"breast-cancer", Source::Table, {CsvHeader::FreeForm, 1, false, std::numeric_limits<float>::max()}, {}},
+        {"article-1", Source::Formula, {}, [] { return random_classes("article-1", 1, 64, 8); }},
+        {"article-2", Source::Formula, {}, [] { return random_classes("article-2", 17, 32, 8); }},
+        {"fashion-mnist-part", Source::Samples, {}, {}},
+        {"fashion-mnist", Source::Samples, {}, {}},
+        {"constitution", Source::Samples, {}, {}}};
     return all;
 }
 
@@ -43,7 +49,7 @@ Error damaged(const std::filesystem::path& file, const CsvTable& table, std::int
     return {ErrorCode::InputOutput,
             file.string() + ", line " + std::to_string(table.first_line + row) + ", column " +
                 std::to_string(column + 1) + ": " + to_text(table.at(row, column)) + " isn't " + expected,
-            "the file is damaged or holds other data"};
+            "the bundled file is damaged: restore it"};
 }
 
 Result<void> check_row(const std::filesystem::path& file, const CsvTable& table, std::int64_t row,
@@ -87,14 +93,45 @@ Result<Dataset> read_table(const std::filesystem::path& file, const DatasetEntry
     return dataset;
 }
 
+// The tensors look at the samples' own memory, which may lie on disk.
+Result<Dataset> read_file(const DatasetPlan& plan) {
+    Result<Samples> read = read_samples(plan);
+    if (!read) return read.error();
+    const auto samples = std::make_shared<Samples>(std::move(*read));
+    const SampleFacts& facts = samples->facts;
+    Dataset dataset;
+    dataset.name = std::filesystem::path(plan.file).filename().string();
+    dataset.target = facts.target;
+    dataset.sample_shape = facts.shape;
+    dataset.are_bytes = facts.are_bytes;
+    dataset.classes = facts.target == SampleTarget::Values ? 0 : static_cast<std::int64_t>(facts.classes.size());
+    const auto keep = [samples](void*) {};
+    dataset.features = torch::from_blob(samples->features.data(), {facts.samples, facts.width()}, keep, torch::kFloat);
+    if (facts.are_tokens) dataset.features = dataset.features.to(torch::kLong);
+    if (facts.target == SampleTarget::Values)
+        dataset.labels = torch::from_blob(samples->values.data(), {facts.samples}, keep, torch::kFloat);
+    else
+        dataset.labels = torch::from_blob(samples->labels.data(), {static_cast<std::int64_t>(samples->labels.size())}, keep, torch::kLong);
+    if (facts.target == SampleTarget::NextToken) dataset.labels = dataset.labels.view({facts.samples, facts.width()});
+    return dataset;
+}
+
+Result<Dataset> read_samples_file(const std::filesystem::path& file, const DatasetEntry& entry) {
+    DatasetPlan plan;
+    plan.file = file.string();
+    Result<Dataset> dataset = read_file(plan);
+    if (dataset) dataset->name = entry.id;
+    return dataset;
+}
+
 // A copy that was cut at a line's end is a valid table: the catalogue knows how many samples there must be.
-Result<Dataset> read_bundled(const std::filesystem::path& file, const DatasetEntry& entry,
-                             const FileForm& form) {
-    Result<Dataset> dataset = read_table(file, entry, form);
+Result<Dataset> read_bundled(const Source& source, const DatasetEntry& entry) {
+    const Result<std::filesystem::path> file = catalogue_file(entry);
+    if (!file) return file.error();
+    Result<Dataset> dataset = source.kind == Source::Table ? read_table(*file, entry, source.form) : read_samples_file(*file, entry);
     if (dataset && dataset->samples() != entry.samples) {
         return Error{ErrorCode::InputOutput,
-                     file.string() + " has " + std::to_string(dataset->samples()) + " samples, " + entry.id +
-                         " has " + std::to_string(entry.samples),
+                     file->string() + " has " + std::to_string(dataset->samples()) + " samples, " + entry.id + " has " + std::to_string(entry.samples),
                      "the bundled file was changed: restore it, or name yours in dataset.file"};
     }
     return dataset;
@@ -109,23 +146,24 @@ std::vector<std::string> registered_datasets() {
 }
 
 Result<Dataset> load_dataset(const DatasetPlan& plan) {
+    if (!plan.file.empty()) return read_file(plan);
     const DatasetEntry* entry = catalogue::find_dataset(plan.name);
     for (const Source& source : sources()) {
         if (plan.name != source.id || entry == nullptr) continue;
-        if (!source.formula) {
-            if (!plan.file.empty()) return read_table(plan.file, *entry, source.form);
-            return read_bundled(resources_folder() / "datasets" / entry->file, *entry, source.form);
-        }
-        if (plan.file.empty()) return source.formula();
-        return Error{ErrorCode::BadPlan,
-                     "dataset.file is \"" + plan.file + "\", but " + plan.name + " is made by a formula",
-                     "leave dataset.file empty, or name digits or breast-cancer as its form"};
+        return source.kind == Source::Formula ? Result<Dataset>(source.formula()) : read_bundled(source, *entry);
     }
     std::string known;
     for (const std::string& id : registered_datasets()) known += (known.empty() ? "" : ", ") + id;
     return Error{ErrorCode::BadPlan,
                  "dataset.name is \"" + plan.name + "\", which is no data set of the catalogue",
                  "one of " + known};
+}
+
+void prepare_dataset(Dataset& dataset, const DatasetPlan& plan, const torch::Tensor& training) {
+    if (dataset.are_tokens()) return;
+    const torch::Tensor indices = training.contiguous();
+    prepare_features({dataset.features.mutable_data_ptr<float>(), dataset.samples(), dataset.width(), dataset.are_bytes, dataset.sample_shape.size() > 1},
+                     {indices.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(indices.size(0))}, plan.normalise);
 }
 
 std::string content_hash(const Dataset& dataset) {

@@ -45,9 +45,11 @@ Result<Split> split_dataset(const Dataset& dataset, double share, std::uint64_t 
                          std::to_string(samples) + " samples of " + dataset.name + " for training",
                      "use a share from 0 up to 0.5"};
     }
-    const torch::Tensor labels = dataset.labels.contiguous();
+    // Values and tokens have no classes to keep in proportion: their samples are as one class.
+    const bool has_classes = dataset.target == SampleTarget::Classes;
+    const torch::Tensor labels = has_classes ? dataset.labels.contiguous() : torch::zeros({samples}, torch::kLong);
     const std::int64_t* label = labels.const_data_ptr<std::int64_t>();
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(dataset.classes), 0);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(has_classes ? dataset.classes : 1), 0);
     for (std::int64_t i = 0; i < samples; ++i) ++counts[static_cast<std::size_t>(label[i])];
     std::vector<std::int64_t> open = largest_remainders(counts, held_out);
 

@@ -16,6 +16,7 @@
 #include "record/meta_keys.h"
 #include "record/resume_record.h"
 #include "record/run_recorder.h"
+#include "samples/samples.h"
 
 namespace mantissa {
 
@@ -162,7 +163,9 @@ Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& given, const fs
     std::error_code failed;
     // A run is done again, or goes on, from any folder.
     if (!plan.plan.model.file.empty()) plan.plan.model.file = fs::absolute(plan.plan.model.file, failed).lexically_normal().string();
+    if (!plan.plan.dataset.file.empty()) plan.plan.dataset.file = fs::absolute(plan.plan.dataset.file, failed).lexically_normal().string();
     if (auto trusted = require_trusted_model(plan.plan); !trusted) return trusted.error();
+    if (auto readable = check_data_file(plan.plan.dataset); !readable) return readable.error();
     const fs::path runs = fs::absolute(runs_folder, failed);
     if (failed)
         return Error{ErrorCode::InputOutput,

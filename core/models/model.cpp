@@ -27,6 +27,13 @@ Result<void> Model::set_fp32_islands(const std::vector<std::string>& islands) {
     return {};
 }
 
+torch::Tensor Model::shaped(const torch::Tensor& batch) const {
+    if (m_sample_shape.empty()) return batch;
+    std::vector<std::int64_t> sizes{batch.size(0)};
+    sizes.insert(sizes.end(), m_sample_shape.begin(), m_sample_shape.end());
+    return batch.view(sizes);
+}
+
 LayerList::LayerList(std::string name, std::vector<LayerSpec> specs) : Model(std::move(name)) {
     m_layers.reserve(specs.size());
     for (std::size_t i = 0; i < specs.size(); ++i) {

@@ -23,6 +23,15 @@ class Model : public torch::nn::Module {
     [[nodiscard]] virtual bool is_script() const { return false; }
     /// The named layers run in fp32 outside autocast. An unknown path is an error that lists the known ones.
     Result<void> set_fp32_islands(const std::vector<std::string>& paths);
+    /// Samples are rows of features; a model that wants them in the shape that the data has gets it here: {1, 28, 28}.
+    void set_sample_shape(std::vector<std::int64_t> shape) { m_sample_shape = std::move(shape); }
+
+  protected:
+    /// The batch in the shape of its samples; as it is where none was set.
+    [[nodiscard]] torch::Tensor shaped(const torch::Tensor& batch) const;
+
+  private:
+    std::vector<std::int64_t> m_sample_shape;
 };
 
 /// A chain of layers; names count from 0 as in a Sequential where a spec has none.

@@ -87,7 +87,7 @@ torch::Tensor ScriptFileModel::forward(const torch::Tensor& input) {
 
 c10::IValue ScriptFileModel::run(const torch::Tensor& input) {
     try {
-        return m_script.forward(input);
+        return m_script.forward(shaped(input));
     } catch (const EngineError&) {
         throw;
     } catch (const std::exception& problem) {

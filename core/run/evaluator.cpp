@@ -34,9 +34,11 @@ std::vector<EvaluationRow> Evaluator::evaluate(std::int64_t steps_done, const Ru
         if (!totals) break;
         const std::int64_t samples = m_indices.size(0);
         const char* precision = autocast ? to_string(m_mode) : "fp32";
-        rows.push_back({steps_done, m_split, "accuracy",
-                        static_cast<double>(totals->right) / static_cast<double>(samples), precision,
-                        samples});
+        if (m_parts.dataset.target != SampleTarget::Values) {
+            // Of tokens each is told right or wrong.
+            const std::int64_t told = m_parts.dataset.labels.numel() / m_parts.dataset.samples() * samples;
+            rows.push_back({steps_done, m_split, "accuracy", static_cast<double>(totals->right) / static_cast<double>(told), precision, samples});
+        }
         rows.push_back(
             {steps_done, m_split, "loss", totals->loss / static_cast<double>(samples), precision, samples});
     }
@@ -69,8 +71,8 @@ std::optional<Evaluator::Totals> Evaluator::pass(bool autocast, const RunControl
         }
         totals.loss += m_parts.loss(output, labels).item<double>() * static_cast<double>(labels.size(0));
         // A row with NaN has no largest class: it counts as wrong, whatever argmax says.
-        const torch::Tensor right =
-            output.argmax(1).eq(labels).logical_and(output.isnan().any(1).logical_not());
+        if (labels.is_floating_point()) continue;
+        const torch::Tensor right = output.argmax(-1).eq(labels).logical_and(output.isnan().any(-1).logical_not());
         totals.right += right.sum().item<std::int64_t>();
     }
     if (ranks != nullptr) {

@@ -60,6 +60,23 @@ Result<void> refuse_unbuilt(const RunPlan& plan) {
     return {};
 }
 
+// What is to be learned decides which losses and metrics have a meaning.
+Result<void> check_target(const RunPlan& plan, const Dataset& dataset) {
+    const std::string& loss = plan.training.loss;
+    const bool takes_values = loss == "mse" || loss == "l1" || loss == "huber";
+    if (dataset.target == SampleTarget::Values && !takes_values)
+        return Error{ErrorCode::BadPlan, "training.loss is \"" + loss + "\", but the labels of " + dataset.name + " are values, not classes",
+                     "use training.loss mse, l1 or huber; or dataset.target classes"};
+    if (dataset.target == SampleTarget::Values && plan.evaluation.metric == "accuracy")
+        return Error{ErrorCode::BadPlan, "evaluation.metric is \"accuracy\", but the labels of " + dataset.name + " are values, not classes", "use evaluation.metric loss"};
+    if (dataset.are_tokens() && plan.model.file.empty())
+        return Error{ErrorCode::BadPlan, "model.name is \"" + plan.model.name + "\", which takes numbers, but " + dataset.name + " is a text, whose samples are characters",
+                     "use a model that begins with an embedding: model.file"};
+    if (dataset.target == SampleTarget::NextToken && loss != "cross_entropy")
+        return Error{ErrorCode::BadPlan, "training.loss is \"" + loss + "\", but of the text " + dataset.name + " the next character is to be learned", "use training.loss cross_entropy"};
+    return {};
+}
+
 // Modules of ours run as islands by themselves, which costs nothing per op; what is left are operations.
 Result<std::vector<std::string>> set_islands(Model& model, const std::vector<std::string>& islands) {
     const std::vector<std::string> known = model.paths();
@@ -140,11 +157,14 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
     if (!dataset) return dataset.error();
     Result<Split> split = split_dataset(*dataset, plan.dataset.validation, plan.dataset.split_seed);
     if (!split) return split.error();
+    if (const Result<void> fits = check_target(plan, *dataset); !fits) return fits.error();
+    prepare_dataset(*dataset, plan.dataset, split->training);
     Result<LossFunction> loss = find_loss(plan.training.loss);
     if (!loss) return loss.error();
     Result<std::shared_ptr<Model>> model =
-        make_model(plan.model, dataset->width(), dataset->classes, plan.training.seed);
+        make_model(plan.model, dataset->width(), dataset->outputs(), plan.training.seed);
     if (!model) return model.error();
+    if (!plan.model.file.empty()) (*model)->set_sample_shape(dataset->sample_shape);
     Result<std::vector<std::string>> op_islands = set_islands(**model, plan.fp32_islands);
     if (!op_islands) return op_islands.error();
 
