@@ -201,4 +201,14 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>mantissa::ui::DataDialog</name>
+    <message numerus="yes">
+        <source>%n sample(s) left out for missing values</source>
+        <translation>
+            <numerusform>%n sample left out for missing values</numerusform>
+            <numerusform>%n samples left out for missing values</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

@@ -875,6 +875,34 @@
 <context>
     <name>PlanField</name>
     <message>
+        <source>Labels of the file</source>
+        <translation>文件中的标签</translation>
+    </message>
+    <message>
+        <source>Columns left out</source>
+        <translation>不用的列</translation>
+    </message>
+    <message>
+        <source>Labels are</source>
+        <translation>标签的含义</translation>
+    </message>
+    <message>
+        <source>Names of columns</source>
+        <translation>列名</translation>
+    </message>
+    <message>
+        <source>Missing values</source>
+        <translation>缺失值</translation>
+    </message>
+    <message>
+        <source>Characters of a sample</source>
+        <translation>每个样本的字符数</translation>
+    </message>
+    <message>
+        <source>Range of the values</source>
+        <translation>数值范围</translation>
+    </message>
+    <message>
         <source>Processes</source>
         <translation>进程数</translation>
     </message>
@@ -2136,12 +2164,12 @@
 <context>
     <name>mantissa::ui::DropTarget</name>
     <message>
-        <source>%1 may be a bundle of a step: mantissa runs unpack makes a run of it, which can be opened</source>
-        <translation>%1 可能是某一步的打包文件：mantissa runs unpack 会把它变成可以打开的运行</translation>
+        <source>%1 is no folder of a run, no plan, no configuration of Accelerate, no TorchScript model and no data file</source>
+        <translation>%1 不是运行文件夹、计划、Accelerate 配置、TorchScript 模型，也不是数据文件</translation>
     </message>
     <message>
-        <source>%1 is no folder of a run, no plan, no configuration of Accelerate and no TorchScript model</source>
-        <translation>%1 不是运行文件夹、计划、Accelerate 配置，也不是 TorchScript 模型</translation>
+        <source>%1 may be a bundle of a step: mantissa runs unpack makes a run of it, which can be opened</source>
+        <translation>%1 可能是某一步的打包文件：mantissa runs unpack 会把它变成可以打开的运行</translation>
     </message>
 </context>
 <context>
@@ -2403,6 +2431,10 @@
 </context>
 <context>
     <name>mantissa::ui::PlanEditor</name>
+    <message>
+        <source>Data</source>
+        <translation>数据</translation>
+    </message>
     <message>
         <source>Short comparison</source>
         <translation>短对照</translation>
@@ -2782,6 +2814,10 @@ Start a comparison on the page Set up.</source>
 </context>
 <context>
     <name>mantissa::ui::Sections</name>
+    <message>
+        <source>Data file, range of the values</source>
+        <translation>数据文件与数值范围</translation>
+    </message>
     <message>
         <source>in turns</source>
         <translation>轮流</translation>
@@ -3189,6 +3225,30 @@ Start a comparison on the page Set up.</source>
 </context>
 <context>
     <name>mantissa::ui::WhatRow</name>
+    <message>
+        <source>Data file…</source>
+        <translation>数据文件…</translation>
+    </message>
+    <message>
+        <source>IDX, npy, npz, safetensors, a CSV table or a text, told by its content</source>
+        <translation>IDX、npy、npz、safetensors、CSV 表格或文本，按内容判断</translation>
+    </message>
+    <message>
+        <source>Look into %1…</source>
+        <translation>查看 %1…</translation>
+    </message>
+    <message>
+        <source>Choose a data file</source>
+        <translation>选择数据文件</translation>
+    </message>
+    <message>
+        <source>Data (*.csv *.tsv *.txt *.npy *.npz *.safetensors *.gz *ubyte *.idx);;All files (*)</source>
+        <translation>数据 (*.csv *.tsv *.txt *.npy *.npz *.safetensors *.gz *ubyte *.idx);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>reading %1…</source>
+        <translation>正在读取 %1…</translation>
+    </message>
     <message>
         <source>What?</source>
         <translation>什么？</translation>
@@ -4253,6 +4313,173 @@ Start a comparison on the page Set up.</source>
     <message>
         <source>Waiting for a new run “%1” in %2: Live opens it when its rank 0 has made the folder. All machines must see this folder; the plan is saved in %3.</source>
         <translation>正在等待 %2 中的新运行“%1”：它的 rank 0 建好文件夹后，“实时”页会打开它。所有机器都必须能看到这个文件夹；计划保存在 %3。</translation>
+    </message>
+</context>
+<context>
+    <name>DataSummary</name>
+    <message>
+        <source>%1 samples of %2 characters</source>
+        <translation>%1 个样本，每个 %2 个字符</translation>
+    </message>
+    <message>
+        <source>%1 samples of %2</source>
+        <translation>%1 个样本，每个 %2</translation>
+    </message>
+    <message>
+        <source>%1 samples, %2 features</source>
+        <translation>%1 个样本，%2 个特征</translation>
+    </message>
+    <message>
+        <source>labels %1, %2 classes</source>
+        <translation>标签 %1，%2 类</translation>
+    </message>
+    <message>
+        <source>values of %1</source>
+        <translation>%1 的数值</translation>
+    </message>
+    <message>
+        <source>the next of %1 different characters</source>
+        <translation>预测下一个字符（共 %1 种）</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::DataColumnsModel</name>
+    <message>
+        <source>all values</source>
+        <translation>全部数值</translation>
+    </message>
+    <message>
+        <source>Feature</source>
+        <translation>特征</translation>
+    </message>
+    <message>
+        <source>Smallest</source>
+        <translation>最小</translation>
+    </message>
+    <message>
+        <source>Largest</source>
+        <translation>最大</translation>
+    </message>
+    <message>
+        <source>Mean</source>
+        <translation>均值</translation>
+    </message>
+    <message>
+        <source>Missing</source>
+        <translation>缺失</translation>
+    </message>
+    <message>
+        <source>Inf in fp16</source>
+        <translation>fp16 中为 Inf</translation>
+    </message>
+    <message>
+        <source>Square Inf</source>
+        <translation>平方为 Inf</translation>
+    </message>
+    <message>
+        <source>0 in fp16</source>
+        <translation>fp16 中为 0</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::DataDialog</name>
+    <message>
+        <source>Data of your own · %1</source>
+        <translation>自己的数据 · %1</translation>
+    </message>
+    <message>
+        <source>as the labels are</source>
+        <translation>由标签决定</translation>
+    </message>
+    <message>
+        <source>one of several classes</source>
+        <translation>若干类别之一</translation>
+    </message>
+    <message>
+        <source>a value</source>
+        <translation>一个数值</translation>
+    </message>
+    <message>
+        <source>found</source>
+        <translation>自动判断</translation>
+    </message>
+    <message>
+        <source>names of columns</source>
+        <translation>列名</translation>
+    </message>
+    <message>
+        <source>a sample</source>
+        <translation>一个样本</translation>
+    </message>
+    <message>
+        <source>refuse the file</source>
+        <translation>拒绝该文件</translation>
+    </message>
+    <message>
+        <source>leave the sample out</source>
+        <translation>舍去该样本</translation>
+    </message>
+    <message>
+        <source>mean of the column</source>
+        <translation>该列的均值</translation>
+    </message>
+    <message>
+        <source>bytes by 255, else as it is</source>
+        <translation>字节除以 255，其余不变</translation>
+    </message>
+    <message>
+        <source>as it is</source>
+        <translation>不变</translation>
+    </message>
+    <message>
+        <source>largest value 1</source>
+        <translation>最大值为 1</translation>
+    </message>
+    <message>
+        <source>mean 0, deviation 1</source>
+        <translation>均值 0，标准差 1</translation>
+    </message>
+    <message>
+        <source>Labels</source>
+        <translation>标签</translation>
+    </message>
+    <message>
+        <source>To be learned</source>
+        <translation>学习目标</translation>
+    </message>
+    <message>
+        <source>First line</source>
+        <translation>第一行</translation>
+    </message>
+    <message>
+        <source>Missing values</source>
+        <translation>缺失值</translation>
+    </message>
+    <message>
+        <source>Range</source>
+        <translation>数值范围</translation>
+    </message>
+    <message>
+        <source>Characters of a sample</source>
+        <translation>每个样本的字符数</translation>
+    </message>
+    <message>
+        <source>Use this data</source>
+        <translation>使用此数据</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>正在读取…</translation>
+    </message>
+    <message>
+        <source>found: %1</source>
+        <translation>自动：%1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sample(s) left out for missing values</source>
+        <translation>
+            <numerusform>因缺失值舍去 %n 个样本</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -28,10 +28,6 @@ void put(SourcedPlan& sourced, const char* path, const nlohmann::json& value) {
     origin.value = after;
 }
 
-std::int64_t stepsOf(const RunPlan& plan) {
-    return planned_steps(of_all_ranks(plan), planned_samples(plan.dataset).training);
-}
-
 }  // namespace
 
 Result<void> changePlan(SourcedPlan& plan, Precision mode, const std::vector<std::string>& changes) {
@@ -79,7 +75,7 @@ Result<SourcedPlan> continuedPlan(const CheckpointInfo& from, Precision mode, st
 
 std::int64_t suggestedSteps(const CheckpointInfo& from) {
     const auto saved = plan_of_checkpoint(from);
-    const std::int64_t planned = saved ? stepsOf(saved->plan) : 0;
+    const std::int64_t planned = saved ? known_steps(saved->plan).value_or(0) : 0;
     if (planned > from.step) {
         return planned - from.step;
     }

@@ -59,9 +59,15 @@ PlanLayer withoutLength(PlanLayer layer) {
     return layer;
 }
 
-std::int64_t stepsOf(const RunPlan& plan) {
-    return plan.training.batch_size > 0 ? planned_steps(of_all_ranks(plan), planned_samples(plan.dataset).training)
-                                        : 0;
+std::int64_t stepsOf(const RunPlan& plan, std::int64_t fileSamples) {
+    if (plan.training.batch_size <= 0) {
+        return 0;
+    }
+    if (plan.dataset.file.empty()) {
+        return planned_steps(of_all_ranks(plan), planned_samples(plan.dataset).training);
+    }
+    const std::int64_t training = fileSamples - catalogue::held_out_samples(fileSamples, plan.dataset.validation);
+    return plan.training.max_steps || training > 0 ? planned_steps(of_all_ranks(plan), std::max<std::int64_t>(training, 1)) : 0;
 }
 
 void put(PlanLayer& edits, const PlanField& field, const nlohmann::json& value) {
@@ -142,15 +148,15 @@ Result<SourcedPlan> PlanEditor::merged(const State& state, Steps* steps) {
     if (!shortened) {
         return shortened;
     }
-    const std::int64_t full = stepsOf(whole->plan);
+    const std::int64_t full = stepsOf(whole->plan, state.fileSamples);
     if (steps != nullptr) {
-        *steps = {stepsOf(shortened->plan), full};
+        *steps = {stepsOf(shortened->plan, state.fileSamples), full};
     }
     if (state.length == RunLength::Short) {
         return shortened;
     }
     CompareDefaults wholePlan;
-    wholePlan.steps = std::max<std::int64_t>(full, 1);
+    wholePlan.steps = full > 0 ? full : state.shortRun.steps;  // of a file that nobody has looked into yet
     wholePlan.detail = "the full plan";
     return merge_plan(layers, PlanUse::Compare, wholePlan);
 }
@@ -293,6 +299,28 @@ bool PlanEditor::setModes(const std::vector<Precision>& modes) {
     return edit("modes", names.join(QLatin1Char(',')));
 }
 
+bool PlanEditor::setData(const DatasetPlan& data, std::int64_t fileSamples) {
+    RunPlan wanted = plan();
+    wanted.dataset = data;
+    State next = m_state;
+    next.fileSamples = fileSamples;
+    for (const PlanField& field : plan_fields()) {
+        if (field.path.starts_with("dataset.") && field.get(wanted) != field.get(plan())) {
+            put(next.edits, field, field.get(wanted));
+            m_refused.erase(field.path);
+        }
+    }
+    return push(std::move(next), tr("Data"), {}).ok();
+}
+
+void PlanEditor::setFileSamples(std::int64_t samples) {
+    if (samples != m_state.fileSamples) {
+        State state = m_state;
+        state.fileSamples = samples;
+        take(state);
+    }
+}
+
 void PlanEditor::setLength(RunLength length) {
     if (length != m_state.length) {
         State next = m_state;
@@ -303,7 +331,7 @@ void PlanEditor::setLength(RunLength length) {
 }
 
 std::int64_t PlanEditor::stepsNow() const {
-    return stepsOf(plan());
+    return stepsOf(plan(), m_state.fileSamples);
 }
 
 QString PlanEditor::error(const std::string& path) const {

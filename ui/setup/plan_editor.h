@@ -26,6 +26,7 @@ class PlanEditor : public QObject {
         PlanLayer edits{ValueSource::Edit, {}, {}};
         RunLength length = RunLength::Short;
         CompareDefaults shortRun;  // what "short" means for this preset
+        std::int64_t fileSamples = 0;  // of the plan's data file, once it was looked into; a run of epochs is as long as it has samples
     };
 
     explicit PlanEditor(QObject* parent = nullptr);
@@ -52,6 +53,12 @@ class PlanEditor : public QObject {
     /// False: refused, with a sentence in `error(path)`.
     bool edit(const std::string& path, const QString& value);
     bool setModes(const std::vector<Precision>& modes);
+    /// All fields of the data in one step. `fileSamples`: of its file.
+    bool setData(const DatasetPlan& data, std::int64_t fileSamples);
+    /// What somebody found in the plan's data file; no step of its own to undo.
+    void setFileSamples(std::int64_t samples);
+    /// 0 for data of the catalogue, and for a file that nobody has looked into.
+    [[nodiscard]] std::int64_t fileSamples() const { return plan().dataset.file.empty() ? 0 : m_state.fileSamples; }
     void setLength(RunLength length);
     [[nodiscard]] RunLength length() const { return m_state.length; }
     /// Steps of a short comparison, of the full plan, and of what would run now.

@@ -6,6 +6,7 @@
 #include <QLocale>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <filesystem>
 
 #include "base/numbers.h"
 #include "plan/catalogue.h"
@@ -262,8 +263,15 @@ void Sections::addRest() {
             return names.isEmpty() ? tr("none") : names.join(QStringLiteral(", "));
         });
     add(
+        "data", {"dataset.file", "dataset.labels", "dataset.leave_out", "dataset.target", "dataset.header", "dataset.missing", "dataset.context", "dataset.normalise"},
+        [] { return tr("Data file, range of the values"); },
+        [this] {
+            const std::string& file = m_editor.plan().dataset.file;
+            return file.empty() ? tr("none") : QString::fromStdString(std::filesystem::path(file).filename().string());
+        });
+    add(
         "more",
-        {"name", "model.hidden", "dataset.validation", "dataset.split_seed", "dataset.file", "launch.threads",
+        {"name", "model.hidden", "dataset.validation", "dataset.split_seed", "launch.threads",
          "launch.sync_batch_norm", "launch.group_timeout_seconds", "launch.order", "allow_emulated", "cpu_half", "tf32",
          "short_window", "compat"},
         [] { return tr("Data split, process, compatibility"); },

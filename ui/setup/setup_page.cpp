@@ -237,6 +237,8 @@ QString SetupPage::whyNot(JobKind kind) const {
     return {};
 }
 
+void SetupPage::takeDataFile(const QString& file) { m_what->takeDataFile(file); }
+
 void SetupPage::takeModelFile(const QString& file) {
     m_what->takeModelFile(file);
 }
@@ -297,7 +299,7 @@ QString SetupPage::planLine() const {
         optimizer = entry.id == optimizer ? entry.title : optimizer;
     }
     return tr("%1 · batch %2 · %3 %4 · seed %5")
-        .arg(QString::fromStdString(plan.dataset.name))
+        .arg(QString::fromStdString(plan.dataset.file.empty() ? plan.dataset.name : std::filesystem::path(plan.dataset.file).filename().string()))
         .arg(plan.training.batch_size)
         .arg(QString::fromStdString(optimizer),
              QString::fromStdString(to_text(plan.training.optimizer.learning_rate)))

@@ -48,6 +48,7 @@ class SetupPage : public QWidget {
     void showProblem(const QString& sentence);
     /// A TorchScript file as the model, once its content is trusted.
     void takeModelFile(const QString& file);
+    void takeDataFile(const QString& file);
     /// Plans and Accelerate's configuration, opened and saved.
     [[nodiscard]] PlanFiles& files() { return m_files; }
 

@@ -11,6 +11,7 @@
 #include "launch/trusted_files.h"
 #include "plan/catalogue.h"
 #include "ui/bridge/retranslation.h"
+#include "ui/setup/data_dialog.h"
 #include "ui/setup/plan_editor.h"
 
 namespace mantissa::ui {
@@ -35,6 +36,15 @@ WhatRow::WhatRow(PlanEditor& editor, std::vector<Preset> presets, QWidget* paren
       m_data(addMenuButton("dataButton")) {
     connect(&editor, &PlanEditor::changed, this, &WhatRow::refresh);
     connect(&editor, &PlanEditor::errorsChanged, this, &WhatRow::refresh);
+    connect(&m_reader, &DataReader::ready, this, [this](const std::shared_ptr<const DataLook>& look) {
+        m_facts = look->samples.facts;
+        m_editor.setFileSamples(m_facts->samples);
+        refresh();
+    });
+    connect(&m_reader, &DataReader::failed, this, [this](const QString& sentence) {
+        m_fileProblem = sentence;
+        refresh();
+    });
     for (QPushButton* button : {m_preset, m_model, m_data}) {
         connect(button->menu(), &QMenu::aboutToShow, this, &WhatRow::fillMenus);
     }
@@ -73,6 +83,11 @@ void WhatRow::fillMenus() {
     file->setCheckable(true);
     file->setChecked(!plan.model.file.empty());
     connect(file, &QAction::triggered, this, &WhatRow::chooseModelFile);
+    fillDataMenu();
+}
+
+void WhatRow::fillDataMenu() {
+    const RunPlan& plan = m_editor.plan();
     m_data->menu()->clear();
     const auto* model = plan.model.file.empty() ? catalogue::find_model(plan.model.name) : nullptr;
     for (const auto& entry : catalogue::datasets()) {
@@ -80,14 +95,74 @@ void WhatRow::fillMenus() {
             m_data->menu()->addAction(text(entry.id) + QStringLiteral("  –  ") + text(entry.title));
         action->setToolTip(text(entry.description));
         action->setCheckable(true);
-        action->setChecked(entry.id == plan.dataset.name);
+        action->setChecked(plan.dataset.file.empty() && entry.id == plan.dataset.name);
         if (model != nullptr && !contains(model->datasets, entry.id)) {
             action->setEnabled(false);
             action->setToolTip(tr("The model %1 can't take this data.").arg(text(model->id)));
         }
-        connect(action, &QAction::triggered, this,
-                [this, id = text(entry.id)] { m_editor.edit("dataset.name", id); });
+        connect(action, &QAction::triggered, this, [this, id = entry.id] {
+            DatasetPlan wanted;
+            wanted.name = id;
+            wanted.validation = m_editor.plan().dataset.validation;
+            wanted.split_seed = m_editor.plan().dataset.split_seed;
+            m_editor.setData(wanted, 0);
+        });
     }
+    m_data->menu()->addSeparator();
+    QAction* file = m_data->menu()->addAction(tr("Data file…"));
+    file->setObjectName("dataFileAction");
+    file->setToolTip(tr("IDX, npy, npz, safetensors, a CSV table or a text, told by its content"));
+    file->setCheckable(true);
+    file->setChecked(!plan.dataset.file.empty());
+    connect(file, &QAction::triggered, this, &WhatRow::chooseDataFile);
+    if (!plan.dataset.file.empty()) {
+        QAction* look = m_data->menu()->addAction(tr("Look into %1…").arg(QFileInfo(text(plan.dataset.file)).fileName()));
+        look->setObjectName("dataLookAction");
+        connect(look, &QAction::triggered, this, [this] { openDataDialog(m_editor.plan().dataset); });
+    }
+}
+
+void WhatRow::chooseDataFile() {
+    fillMenus();  // a check mark that nobody chose
+    auto* dialog = new QFileDialog(window(), tr("Choose a data file"), QString(),
+                                   tr("Data (*.csv *.tsv *.txt *.npy *.npz *.safetensors *.gz *ubyte *.idx);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, &WhatRow::takeDataFile);
+    dialog->open();
+}
+
+void WhatRow::takeDataFile(const QString& file) {
+    DatasetPlan wanted;
+    wanted.file = QFileInfo(file).absoluteFilePath().toStdString();
+    wanted.validation = m_editor.plan().dataset.validation;
+    wanted.split_seed = m_editor.plan().dataset.split_seed;
+    openDataDialog(wanted);
+}
+
+void WhatRow::openDataDialog(const DatasetPlan& plan) {
+    auto* dialog = new DataDialog(plan, window());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &DataDialog::used, this, [this](const DatasetPlan& chosen, qint64 samples) { m_editor.setData(chosen, samples); });
+    dialog->open();
+}
+
+/// The counts of a file are known when it was read; the plan may come from anywhere.
+void WhatRow::lookAtFile() {
+    DatasetPlan reading = m_editor.plan().dataset;
+    reading.validation = DatasetPlan{}.validation;  // what doesn't change the reading
+    reading.split_seed = 0;
+    reading.normalise = Normalise::Auto;
+    if (reading == m_looked) {
+        return;
+    }
+    m_looked = reading;
+    m_facts.reset();
+    m_fileProblem.clear();
+    if (reading.file.empty()) {
+        return m_reader.forget();
+    }
+    m_reader.read(reading);
 }
 
 void WhatRow::chooseModelFile() {
@@ -135,24 +210,37 @@ void WhatRow::refresh() {
     setButtonText(m_preset, preset.isEmpty() ? QString() : tr("Preset"),
                   preset.isEmpty() ? tr("Presets") : preset);
     setButtonText(m_model, tr("Model"), plan.model.file.empty() ? text(plan.model.name) : QFileInfo(text(plan.model.file)).fileName());
-    setButtonText(m_data, tr("Data"), text(plan.dataset.name));
+    setButtonText(m_data, tr("Data"), plan.dataset.file.empty() ? text(plan.dataset.name) : QFileInfo(text(plan.dataset.file)).fileName());
+    lookAtFile();
+    QString problem;
+    for (const char* path : {"model.name", "dataset.name", "model.hidden", "model.file", "dataset.file", "dataset.labels", "dataset.leave_out"}) {
+        problem = problem.isEmpty() ? m_editor.error(path) : problem;
+    }
+    setAnswer(dataAnswer(), problem.isEmpty() ? m_fileProblem : problem);
+}
 
-    const PlannedSamples samples = planned_samples(plan.dataset);
-    const auto* entry = catalogue::find_dataset(plan.dataset.name);
+QString WhatRow::dataAnswer() const {
+    const RunPlan& plan = m_editor.plan();
     const QLocale locale;
+    PlannedSamples samples = planned_samples(plan.dataset);
+    if (!plan.dataset.file.empty()) {
+        if (!m_facts) {
+            return m_fileProblem.isEmpty() ? tr("reading %1…").arg(QFileInfo(text(plan.dataset.file)).fileName()) : QString();
+        }
+        samples.validation = catalogue::held_out_samples(m_facts->samples, plan.dataset.validation);
+        samples.training = m_facts->samples - samples.validation;
+    }
     QString answer = samples.validation > 0
                          ? tr("%1 training and %2 validation samples")
                                .arg(locale.toString(samples.training), locale.toString(samples.validation))
                          : tr("%1 training samples, none held out").arg(locale.toString(samples.training));
-    if (entry != nullptr) {
-        answer +=
-            QStringLiteral(" · ") + tr("%1 features, %2 classes").arg(entry->features).arg(entry->classes);
+    if (m_facts) {
+        return answer + QStringLiteral(" · ") + dataSummary(*m_facts);
     }
-    QString problem;
-    for (const char* path : {"model.name", "dataset.name", "model.hidden", "model.file", "dataset.file"}) {
-        problem = problem.isEmpty() ? m_editor.error(path) : problem;
+    if (const auto* entry = catalogue::find_dataset(plan.dataset.name); entry != nullptr) {
+        answer += QStringLiteral(" · ") + tr("%1 features, %2 classes").arg(entry->features).arg(entry->classes);
     }
-    setAnswer(answer, problem);
+    return answer;
 }
 
 }  // namespace mantissa::ui

@@ -1,6 +1,9 @@
 #pragma once
-// 1 What? Preset, model of the catalogue or a TorchScript file, and data, with the number of samples beside them.
+// 1 What? Preset, model of the catalogue or a TorchScript file, and data of the catalogue or of a file, with the number of samples beside them.
+#include <optional>
+
 #include "plan/presets.h"
+#include "ui/setup/data_reader.h"
 #include "ui/setup/question_row.h"
 
 namespace mantissa::ui {
@@ -14,19 +17,30 @@ class WhatRow : public QuestionRow {
 
     /// Asks once whether this content is trusted, then takes it as the model.
     void takeModelFile(const QString& file);
+    /// Shows what is in it, then takes it as the data when that is wanted.
+    void takeDataFile(const QString& file);
 
   Q_SIGNALS:
     void presetChosen(const QString& id);
 
   private:
     void fillMenus();
+    void fillDataMenu();
     void chooseModelFile();
+    void chooseDataFile();
+    void openDataDialog(const DatasetPlan& plan);
+    void lookAtFile();
+    [[nodiscard]] QString dataAnswer() const;
     void useModelFile(const QString& file);
     void refresh();
 
     PlanEditor& m_editor;
     const std::vector<Preset> m_presets;
     QPushButton *m_preset, *m_model, *m_data;
+    DataReader m_reader;
+    DatasetPlan m_looked;                // what m_facts are of, or will be
+    std::optional<SampleFacts> m_facts;  // of the plan's data file
+    QString m_fileProblem;
 };
 
 }  // namespace mantissa::ui

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "samples/samples.h"
 #include "ui/setup/setup_page.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/startup.h"
@@ -35,13 +36,17 @@ DroppedKind kindOfDropped(const std::filesystem::path& path) {
     if (begin.startsWith("PK")) {
         // The list of a zip file's names stands at its end.
         file.seek(std::max<qint64>(0, file.size() - endBytes));
-        return file.readAll().contains("/constants.pkl") ? DroppedKind::ScriptModel : DroppedKind::Bundle;
+        const QByteArray names = file.readAll();
+        return names.contains("/constants.pkl") ? DroppedKind::ScriptModel : names.contains(".npy") ? DroppedKind::Data : DroppedKind::Bundle;
     }
     if (begin.trimmed().startsWith('{')) {
         return begin.contains("\"mantissa_plan\"") ? DroppedKind::Plan : DroppedKind::Configuration;
     }
     const std::string extension = path.extension().string();
-    return extension == ".yaml" || extension == ".yml" ? DroppedKind::Configuration : DroppedKind::Unknown;
+    if (extension == ".yaml" || extension == ".yml") {
+        return DroppedKind::Configuration;
+    }
+    return file_kind(path) ? DroppedKind::Data : DroppedKind::Unknown;
 }
 
 DropTarget::DropTarget(MainWindow& window, SetupPage& setup) : QObject(&window), m_window(window), m_setup(setup) {
@@ -78,7 +83,7 @@ void DropTarget::take(const QString& name) {
     const std::filesystem::path path = name.toStdString();
     const QString shortName = QFileInfo(name).fileName();
     const DroppedKind kind = kindOfDropped(path);
-    if (kind == DroppedKind::Plan || kind == DroppedKind::Configuration || kind == DroppedKind::ScriptModel) {
+    if (kind == DroppedKind::Plan || kind == DroppedKind::Configuration || kind == DroppedKind::ScriptModel || kind == DroppedKind::Data) {
         m_window.showPage(QStringLiteral("setup"));
     }
     switch (kind) {
@@ -93,11 +98,13 @@ void DropTarget::take(const QString& name) {
             return say(m_setup.files().openConfigFile(path));
         case DroppedKind::ScriptModel:
             return m_setup.takeModelFile(name);
+        case DroppedKind::Data:
+            return m_setup.takeDataFile(name);
         case DroppedKind::Bundle:
             Q_EMIT m_setup.message(tr("%1 may be a bundle of a step: mantissa runs unpack makes a run of it, which can be opened").arg(shortName));
             return;
         case DroppedKind::Unknown:
-            Q_EMIT m_setup.message(tr("%1 is no folder of a run, no plan, no configuration of Accelerate and no TorchScript model").arg(shortName));
+            Q_EMIT m_setup.message(tr("%1 is no folder of a run, no plan, no configuration of Accelerate, no TorchScript model and no data file").arg(shortName));
     }
 }
 
