@@ -30,5 +30,5 @@ endif()
 
 add_library(mantissa_flags INTERFACE)
 target_compile_options(mantissa_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
-                       -Wno-restrict)  # GCC 12 sees overlaps in std::string that aren't there (its bug 105651)
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC 12 sees overlaps in std::string that aren't there (its bug 105651)
 target_include_directories(mantissa_flags INTERFACE "${PROJECT_SOURCE_DIR}/core" "${PROJECT_SOURCE_DIR}")
