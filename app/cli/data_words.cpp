@@ -24,8 +24,8 @@ std::string target_words(const Samples& samples, const SampleStatistics& statist
     switch (facts.target) {
         case SampleTarget::Classes: return "labels: " + facts.target_name + ", " + readable_count(classes) + (classes == 1 ? " class" : " classes");
         case SampleTarget::Values:
-            return "labels: " + facts.target_name + ", values from " + readable_number(statistics.smallest_value) + " to " + readable_number(statistics.largest_value) + ", mean " +
-                   readable_number(statistics.mean_value);
+            return "labels: " + facts.target_name + ", values from " + readable_statistic(statistics.smallest_value) + " to " + readable_statistic(statistics.largest_value) + ", mean " +
+                   readable_statistic(statistics.mean_value);
         case SampleTarget::NextToken: return "to be learned: the next of " + count_of(classes, "different character");
     }
     return "";
@@ -38,7 +38,7 @@ std::string part_of(std::int64_t part, std::int64_t whole) {
 }
 
 void add_statistics(Table& table, const ColumnStatistics& column) {
-    table.add_row({column.name, readable_number(column.smallest, 4), readable_number(column.largest, 4), readable_number(column.mean, 4), readable_number(column.deviation, 4),
+    table.add_row({column.name, readable_statistic(column.smallest), readable_statistic(column.largest), readable_statistic(column.mean), readable_statistic(column.deviation),
                    part_of(column.missing, column.count + column.missing), part_of(column.beyond_fp16, column.count), part_of(column.squares_beyond_fp16, column.count),
                    part_of(column.flushed, column.count), part_of(column.squares_flushed, column.count)});
 }
@@ -92,7 +92,7 @@ std::vector<std::string> picture(const float* values, std::int64_t height, std::
 
 std::string label_of(const Samples& samples, std::int64_t sample) {
     const auto at = static_cast<std::size_t>(sample);
-    if (samples.facts.target == SampleTarget::Values) return readable_number(samples.values[at], 4);
+    if (samples.facts.target == SampleTarget::Values) return readable_statistic(samples.values[at]);
     return samples.facts.classes[static_cast<std::size_t>(samples.labels[at])];
 }
 
@@ -110,7 +110,7 @@ void print_samples(const Samples& samples, const ColumnStatistics& all, std::int
             for (const std::string& row : picture(values, facts.shape[1], facts.shape[2], static_cast<float>(all.smallest), static_cast<float>(all.largest))) print("    " + row);
         } else {
             std::string text;
-            for (std::int64_t i = 0; i < std::min<std::int64_t>(width, 10); ++i) text += readable_number(values[i], 4) + "  ";
+            for (std::int64_t i = 0; i < std::min<std::int64_t>(width, 10); ++i) text += readable_statistic(values[i]) + "  ";
             print("    " + text + (width > 10 ? "…  " : "") + "→ " + label_of(samples, sample));
         }
     }

@@ -39,6 +39,27 @@ void print_sources(const SourcedPlan& plan) {
     for (const std::string& note : plan.notes) print("  note: " + note);
 }
 
+/// What was found in a model file, and which weights of the plan's file didn't fit.
+void print_model_findings(const std::filesystem::path& run) {
+    const auto text = read_file(RunFolder{run}.environment());
+    const Json environment = text ? Json::parse(*text, nullptr, false) : Json();
+    if (!environment.is_object()) return;
+    const auto print_list = [](const Json& list, const std::string& title) {
+        if (!list.is_array() || list.empty()) return;
+        print("");
+        print(title);
+        for (const Json& one : list) {
+            if (one.is_string()) print_wrapped(one.get<std::string>(), 4, "  - ");
+        }
+    };
+    print_list(environment.value("model_findings", Json()), "Found in the model:");
+    const Json weights = environment.value("weights", Json());
+    if (!weights.is_object()) return;
+    print_list(weights.value("missing", Json()), "Weights that keep their start, for the file has none:");
+    print_list(weights.value("mis_shaped", Json()), "Weights that keep their start, for the file's have another shape:");
+    print_list(weights.value("unexpected", Json()), "In the file and not in the model:");
+}
+
 /// The plan.json of a program of one's own (core/track): the project and its configuration. Null: it is a plan.
 Json program_plan(const std::filesystem::path& run) {
     const auto text = read_file(RunFolder{run}.plan());
@@ -117,6 +138,7 @@ int show_run(const std::filesystem::path& folder, const std::string& language, b
         print_configuration(program);
     else
         fail(plan.error());
+    if (!result->runs.empty()) print_model_findings(result->runs.front().run_dir);
     if (has_supervisor(folder))
         print("It is " + doing_of(*result) + " now: mantissa runs control " + folder.filename().string() +
               " pause|resume|step|checkpoint|stop|abort");

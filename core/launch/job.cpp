@@ -162,10 +162,12 @@ Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& given, const fs
     if (auto scope = check_scope(kind, plan.plan); !scope) return scope.error();
     std::error_code failed;
     // A run is done again, or goes on, from any folder.
-    if (!plan.plan.model.file.empty()) plan.plan.model.file = fs::absolute(plan.plan.model.file, failed).lexically_normal().string();
-    if (!plan.plan.dataset.file.empty()) plan.plan.dataset.file = fs::absolute(plan.plan.dataset.file, failed).lexically_normal().string();
+    for (std::string* file : {&plan.plan.model.file, &plan.plan.model.weights, &plan.plan.dataset.file})
+        if (!file->empty()) *file = fs::absolute(*file, failed).lexically_normal().string();
     if (auto trusted = require_trusted_model(plan.plan); !trusted) return trusted.error();
     if (auto readable = check_data_file(plan.plan.dataset); !readable) return readable.error();
+    if (const std::string& weights = plan.plan.model.weights; !weights.empty() && !fs::exists(weights, failed))
+        return Error{ErrorCode::InputOutput, "model.weights is \"" + weights + "\", which is not there", "name a .safetensors file, or a folder that holds model.safetensors"};
     const fs::path runs = fs::absolute(runs_folder, failed);
     if (failed)
         return Error{ErrorCode::InputOutput,

@@ -21,6 +21,8 @@ class Model : public torch::nn::Module {
     [[nodiscard]] virtual std::vector<std::string> paths();
     /// Its modules are TorchScript's: the engine finds them by name as they compute, islands as well.
     [[nodiscard]] virtual bool is_script() const { return false; }
+    /// What will surprise somebody who trains it here, a sentence each.
+    [[nodiscard]] virtual std::vector<std::string> findings() { return {}; }
     /// The named layers run in fp32 outside autocast. An unknown path is an error that lists the known ones.
     Result<void> set_fp32_islands(const std::vector<std::string>& paths);
     /// Samples are rows of features; a model that wants them in the shape that the data has gets it here: {1, 28, 28}.

@@ -84,7 +84,7 @@ Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t fe
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     torch::manual_seed(seed);
-    if (!plan.file.empty()) return load_script_model(plan.file);  // its weights are its own, dropout's numbers the seed's
+    if (!plan.file.empty()) return load_script_model(plan.file, plan.output);  // its weights are its own, dropout's numbers the seed's
     for (const Entry& entry : entries()) {
         if (plan.name != entry.id) continue;
         if (entry.only_features != 0 && entry.only_features != features) {

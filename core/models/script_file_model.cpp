@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "engine/engine_error.h"
+#include "models/script_findings.h"
 
 namespace mantissa {
 namespace {
@@ -51,6 +53,17 @@ Error unfit(const std::string& file, const std::string& what, const std::string&
     return {ErrorCode::BadPlan, "model.file is \"" + file + "\": " + what, hint};
 }
 
+/// "0 to 2", or the keys; empty for what has no parts that can be named.
+std::string parts_of(const c10::IValue& output) {
+    if (output.isTuple()) return "0 to " + std::to_string(output.toTupleRef().elements().size() - 1);
+    std::string keys;
+    if (output.isGenericDict()) {
+        for (const auto& entry : output.toGenericDict())
+            if (entry.key().isString()) keys += (keys.empty() ? "" : ", ") + entry.key().toStringRef();
+    }
+    return keys;
+}
+
 Result<void> check_forward(const std::string& file, const torch::jit::Module& script) {
     const auto forward = script.find_method("forward");
     if (!forward) return unfit(file, "the module has no forward", "save a whole model: torch.jit.script(model).save(\"model.pt\")");
@@ -74,15 +87,32 @@ Result<void> check_forward(const std::string& file, const torch::jit::Module& sc
 
 }  // namespace
 
-ScriptFileModel::ScriptFileModel(std::string name, torch::jit::Module&& script) : Model(std::move(name)), m_script(std::move(script)) {
+ScriptFileModel::ScriptFileModel(std::string name, torch::jit::Module&& script, std::string output)
+    : Model(std::move(name)), m_script(std::move(script)), m_output(std::move(output)) {
     mirror_script(*this, m_script.script());
 }
 
 torch::Tensor ScriptFileModel::forward(const torch::Tensor& input) {
-    const c10::IValue output = run(input);
-    if (output.isTensor()) return output.toTensor();
-    throw EngineError(unfit(name(), "its output is a " + output.tagKind() + ", a loss takes one tensor",
-                            "return the logits alone, or wrap the model in a module that picks them"));
+    const c10::IValue output = run(input), part = m_output.empty() ? output : part_of(output);
+    if (part.isTensor()) return part.toTensor();
+    const std::string parts = parts_of(output);
+    throw EngineError(unfit(name(), std::string(m_output.empty() ? "its output" : "model.output " + m_output) + " is a " + part.tagKind() + ", a loss takes one tensor",
+                            parts.empty() ? "return the logits alone, or wrap the model in a module that picks them" : "name the part that counts in model.output: " + parts));
+}
+
+c10::IValue ScriptFileModel::part_of(const c10::IValue& output) const {
+    if (output.isTuple()) {
+        const auto& elements = output.toTupleRef().elements();
+        const auto place = parse_int(m_output);
+        if (place && *place >= 0 && *place < static_cast<std::int64_t>(elements.size())) return elements[static_cast<std::size_t>(*place)];
+    } else if (output.isGenericDict()) {
+        const auto found = output.toGenericDict().find(m_output);
+        if (found != output.toGenericDict().end()) return found->value();
+    } else if (output.isTensor()) {
+        throw EngineError(unfit(name(), "it returns one tensor, and model.output is \"" + m_output + "\"", "leave model.output out"));
+    }
+    const std::string parts = parts_of(output);
+    throw EngineError(unfit(name(), "its output, a " + output.tagKind() + ", has no part \"" + m_output + "\"", parts.empty() ? "return a tuple or a dict of tensors" : "its parts are " + parts));
 }
 
 c10::IValue ScriptFileModel::run(const torch::Tensor& input) {
@@ -105,12 +135,14 @@ std::vector<std::string> ScriptFileModel::paths() {
     return paths;
 }
 
+std::vector<std::string> ScriptFileModel::findings() { return script_findings(m_script.script()); }
+
 void ScriptFileModel::train(bool on) {
     Model::train(on);
     m_script.train(on);
 }
 
-Result<std::shared_ptr<Model>> load_script_model(const std::string& file) {
+Result<std::shared_ptr<Model>> load_script_model(const std::string& file, const std::string& output) {
     confine_process();
     std::optional<torch::jit::Module> script;
     try {
@@ -122,7 +154,7 @@ Result<std::shared_ptr<Model>> load_script_model(const std::string& file) {
     if (const auto fits = check_forward(file, *script); !fits) return fits.error();
     // Saved in eval mode it would stay there for batch norm and dropout; a run trains.
     script->train(true);
-    return std::shared_ptr<Model>(std::make_shared<ScriptFileModel>(std::filesystem::path(file).filename().string(), std::move(*script)));
+    return std::shared_ptr<Model>(std::make_shared<ScriptFileModel>(std::filesystem::path(file).filename().string(), std::move(*script), output));
 }
 
 }  // namespace mantissa

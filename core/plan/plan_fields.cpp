@@ -78,6 +78,9 @@ void add_what_and_where(std::vector<PlanField>& fields) {
     fields.push_back(with_choices(CHOICE(model.name, "model of the catalogue"), catalogue::model_ids()));
     fields.push_back(TEXT(model.file, "a model file instead of one of the catalogue"));
     fields.push_back(WHOLE(model.hidden, 1, 65536, "width of the hidden layer (mlp, squares)"));
+    fields.push_back(TEXT(model.weights, "safetensors to start from: a file, or a folder such as a checkpoint of Accelerate"));
+    fields.push_back(SWITCH(model.partial_weights, "take the weights that fit, and tell the others"));
+    fields.push_back(TEXT(model.output, "which part of what a TorchScript model returns: a key, or a place from 0"));
     fields.push_back(
         with_choices(CHOICE(dataset.name, "data set of the catalogue"), catalogue::dataset_ids()));
     fields.push_back(TEXT(dataset.file, "a data file of your own instead of one of the catalogue; what it is is told by its content"));

@@ -13,12 +13,12 @@ namespace {
 
 enum class Change { Free, Told, Refused };
 
-constexpr std::array<std::string_view, 19> free_fields{
+constexpr std::array<std::string_view, 21> free_fields{
     "name",           "modes",          "mixed_precision",  "device",
     "launch.scope",   "launch.order",   "training.epochs",  "training.max_steps",
     "allow_emulated", "on_nonfinite",   "observe.",         "repetitions.",
     "evaluation.",    "checkpoint.",    "dataset.name",     "dataset.file",
-    "model.file",     "training.scheduler.total_steps", "launch.group_timeout_seconds"};
+    "model.file",     "model.weights", "model.partial_weights", "training.scheduler.total_steps", "launch.group_timeout_seconds"};
 constexpr std::array<std::string_view, 10> told_fields{
     "training.optimizer.learning_rate", "training.optimizer.implementation", "training.clip_grad_norm",
     "training.clip_grad_value",         "training.deterministic",            "launch.threads",

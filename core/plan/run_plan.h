@@ -17,6 +17,9 @@ struct ModelPlan {
     std::string file;          // a model file; empty for catalogue models
     std::int64_t hidden =
         128;  // width of the hidden layer of mlp and squares; other models ignore nothing: refused if given
+    std::string weights{};  // safetensors to start from: a file, an index, or a folder that holds either (a checkpoint of Accelerate)
+    bool partial_weights = false;  // what fits is taken, the rest is told; else whatever doesn't fit is an error
+    std::string output{};   // of a TorchScript model that returns several: the part's key, or its place from 0
     bool operator==(const ModelPlan&) const = default;
 };
 

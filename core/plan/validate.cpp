@@ -56,7 +56,13 @@ void check_islands(const RunPlan& plan, const catalogue::ModelEntry& model, Issu
     }
 }
 
+void check_model_files(const ModelPlan& model, Issues& issues) {
+    if (model.partial_weights && model.weights.empty()) issues.bad("model.partial_weights", ", but no weights are named", "name them in model.weights, or leave it out");
+    if (!model.output.empty() && model.file.empty()) issues.bad("model.output", ", but a model of the catalogue returns one tensor", "leave it out, or name a TorchScript file in model.file");
+}
+
 void check_model_and_data(const RunPlan& plan, Issues& issues) {
+    check_model_files(plan.model, issues);
     if (!plan.model.file.empty()) return;  // what it takes is known when it is loaded
     const catalogue::ModelEntry* model = catalogue::find_model(plan.model.name);
     if (!model) return issues.bad("model.name", "", "use one of: " + join_names(catalogue::model_ids()));

@@ -112,6 +112,7 @@ nlohmann::json to_json(const TrialReport& report) {
         {"headroom_module", report.headroom_module},
         {"loss_finite", report.loss_finite},
         {"outputs_finite", report.outputs_finite},
+        {"notes", report.notes},
     };
 }
 
@@ -143,6 +144,7 @@ TrialReport trial_from(Fields& fields) {
     fields.read("headroom_module", report.headroom_module);
     fields.read("loss_finite", report.loss_finite);
     fields.read("outputs_finite", report.outputs_finite);
+    fields.read("notes", report.notes);
     return report;
 }
 

@@ -63,6 +63,7 @@ struct TrialReport {
     std::optional<double> headroom_bits;  // log2(largest finite of the format / largest |output|); negative or -inf: it overflowed
     std::string headroom_module;
     bool loss_finite = true, outputs_finite = true;
+    std::vector<std::string> notes;  // what in the model will surprise: a device that is baked in, a cast to half
 };
 
 nlohmann::json to_json(const ProbeReport& report);

@@ -115,6 +115,9 @@ json environment_of(const RunPlan& plan, RunParts& parts) {
                              {"labels", dtype_name(parts.dataset.labels.scalar_type())}};
     environment["samples"] = {{"training", parts.split.training.size(0)},
                               {"validation", parts.split.validation.size(0)}};
+    if (const auto findings = parts.bare_model().findings(); !findings.empty()) environment["model_findings"] = findings;
+    if (parts.weights)
+        environment["weights"] = {{"missing", parts.weights->missing}, {"unexpected", parts.weights->unexpected}, {"mis_shaped", parts.weights->mis_shaped}};
     environment["hashes"] = {{"initial_state", parts.hashes.initial_state},
                              {"data", parts.hashes.data},
                              {"sample_order", parts.hashes.sample_order},

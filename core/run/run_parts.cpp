@@ -10,6 +10,7 @@
 #include "data/random.h"
 #include "data/sample_order.h"
 #include "data/tensor_hash.h"
+#include "engine/engine_error.h"
 #include "engine/gradient_sync.h"
 #include "engine/parameter_groups.h"
 #include "models/model_registry.h"
@@ -75,6 +76,21 @@ Result<void> check_target(const RunPlan& plan, const Dataset& dataset) {
     if (dataset.target == SampleTarget::NextToken && loss != "cross_entropy")
         return Error{ErrorCode::BadPlan, "training.loss is \"" + loss + "\", but of the text " + dataset.name + " the next character is to be learned", "use training.loss cross_entropy"};
     return {};
+}
+
+// A run that goes on has the weights of its checkpoint.
+Result<std::optional<LoadedModel>> start_weights(const RunPlan& plan, Model& model) {
+    if (plan.model.weights.empty() || !plan.checkpoint.resume_from.empty()) return std::optional<LoadedModel>();
+    try {
+        LoadedModel found = load_weights(model, plan.model.weights, !plan.model.partial_weights);
+        const std::size_t all = weights_of(model).size();
+        if (found.missing.size() + found.mis_shaped.size() < all) return std::optional(std::move(found));
+        return Error{ErrorCode::BadPlan, "model.weights is \"" + plan.model.weights + "\", of which nothing fits the model " + model.name(), "name weights of this model"};
+    } catch (const EngineError& problem) {
+        Error error = problem.error();
+        if (error.code == ErrorCode::BadPlan) error.hint = "use model.partial_weights true to take what fits";
+        return error;
+    }
 }
 
 // Modules of ours run as islands by themselves, which costs nothing per op; what is left are operations.
@@ -165,6 +181,8 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
         make_model(plan.model, dataset->width(), dataset->outputs(), plan.training.seed);
     if (!model) return model.error();
     if (!plan.model.file.empty()) (*model)->set_sample_shape(dataset->sample_shape);
+    Result<std::optional<LoadedModel>> weights = start_weights(plan, **model);
+    if (!weights) return weights.error();
     Result<std::vector<std::string>> op_islands = set_islands(**model, plan.fp32_islands);
     if (!op_islands) return op_islands.error();
 
@@ -207,7 +225,7 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
     return std::unique_ptr<RunParts>(
         new RunParts{choice, std::move(*dataset), std::move(*split), *loss, accelerator,
                      std::move(prepared_model), std::move(prepared_optimizer), std::move(prepared_scheduler),
-                     std::move(loader), steps, std::move(hashes), std::move(ranks), looks == HostLooks::Later});
+                     std::move(loader), steps, std::move(hashes), std::move(ranks), looks == HostLooks::Later, std::move(*weights)});
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ struct RunParts {
     RunHashes hashes;
     std::shared_ptr<Ranks> ranks = nullptr;  // empty: this process trains alone
     bool looks_later = false;                // HostLooks::Later
+    std::optional<LoadedModel> weights = std::nullopt;  // what the plan's weights had for the model, where it names some
 
     [[nodiscard]] bool is_main() const { return !ranks || ranks->is_main(); }
     [[nodiscard]] Model& bare_model() { return *model.unwrap(); }

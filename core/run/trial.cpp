@@ -115,6 +115,7 @@ Result<TrialReport> run_trial_of_model(const RunPlan& given, Precision mode) {
     MemoryMeter memory(torch::Device(choice->device.id).type());
     Result<std::unique_ptr<RunParts>> parts = build_run(plan, *choice);
     if (!parts) return parts.error();
+    report.notes = (*parts)->bare_model().findings();
     std::optional<OpCounter> counter;
     counter.emplace();
     counter->pause();

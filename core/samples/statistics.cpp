@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
+
 namespace mantissa {
 namespace {
 
@@ -42,6 +44,14 @@ struct Running {
 };
 
 }  // namespace
+
+std::string readable_statistic(double value) {
+    std::string text = readable_number(value, 4);
+    if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    return text;
+}
 
 SampleStatistics describe_samples(const Samples& samples) {
     const SampleFacts& facts = samples.facts;

@@ -27,6 +27,9 @@ struct SampleStatistics {
     double smallest_value = 0, largest_value = 0, mean_value = 0;  // of values to be learned
 };
 
+/// Four digits at most, for people: "5.738", "0.65", "1,539".
+[[nodiscard]] std::string readable_statistic(double value);
+
 /// Of the samples as the file holds them, before normalisation.
 [[nodiscard]] SampleStatistics describe_samples(const Samples& samples);
 

@@ -875,6 +875,18 @@
 <context>
     <name>PlanField</name>
     <message>
+        <source>Weights to start from</source>
+        <translation>起始权重</translation>
+    </message>
+    <message>
+        <source>Take the weights that fit</source>
+        <translation>采用匹配的权重</translation>
+    </message>
+    <message>
+        <source>Part of the output</source>
+        <translation>输出的哪一部分</translation>
+    </message>
+    <message>
         <source>Labels of the file</source>
         <translation>文件中的标签</translation>
     </message>

@@ -16,7 +16,7 @@ QString share(std::int64_t part, std::int64_t whole) {
     return QLocale().toString(part) + QStringLiteral(" (%1)").arg(QString::fromStdString(readable_percent(static_cast<double>(part) / static_cast<double>(whole))));
 }
 
-QString number(double value) { return QString::fromStdString(readable_number(value, 4)); }
+QString number(double value) { return QString::fromStdString(readable_statistic(value)); }
 
 }  // namespace
 

@@ -101,14 +101,14 @@ void DataDialog::build() {
     select(m_normalise, m_plan.normalise);
     m_context->setValue(static_cast<int>(m_plan.context));
 
-    auto* form = new QFormLayout;
-    form->setRowWrapPolicy(QFormLayout::WrapAllRows);
-    form->addRow(tr("Labels"), m_labels);
-    form->addRow(tr("To be learned"), m_target);
-    form->addRow(tr("First line"), m_header);
-    form->addRow(tr("Missing values"), m_missing);
-    form->addRow(tr("Range"), m_normalise);
-    form->addRow(tr("Characters of a sample"), m_context);
+    m_form = new QFormLayout;
+    m_form->setRowWrapPolicy(QFormLayout::WrapAllRows);
+    m_form->addRow(tr("Labels"), m_labels);
+    m_form->addRow(tr("To be learned"), m_target);
+    m_form->addRow(tr("First line"), m_header);
+    m_form->addRow(tr("Missing values"), m_missing);
+    m_form->addRow(tr("Range"), m_normalise);
+    m_form->addRow(tr("Characters of a sample"), m_context);
     m_table = new QTableView(this);
     m_table->setObjectName(QStringLiteral("dataColumns"));
     m_table->setModel(&m_columns);
@@ -121,14 +121,18 @@ void DataDialog::build() {
     middle->setSpacing(16);
     auto* side = new QWidget(this);
     side->setFixedWidth(210);
-    side->setLayout(form);
+    side->setLayout(m_form);
     middle->addWidget(side, 0, Qt::AlignTop);
     auto* right = new QVBoxLayout;
     right->setSpacing(10);
     right->addWidget(m_strip);
     right->addWidget(m_table, 1);
+    right->addStretch(0);  // where there is no table, what is above it stays above
     middle->addLayout(right, 1);
 
+    for (QLabel* line : {m_summary, m_classes, m_problem}) {
+        line->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    }
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_use = buttons->addButton(tr("Use this data"), QDialogButtonBox::AcceptRole);
     m_use->setObjectName(QStringLiteral("dataUse"));
@@ -198,12 +202,12 @@ void DataDialog::fillLabels() {
     }
     m_labels->setCurrentIndex(std::max(0, m_labels->findData(QString::fromStdString(m_plan.labels))));
     m_labels->setEnabled(m_labels->count() > 1);
-    const bool isTable = !facts.columns.empty();
-    m_target->setEnabled(!facts.are_tokens);
-    m_header->setEnabled(isTable);
-    m_missing->setEnabled(!facts.are_tokens);
-    m_normalise->setEnabled(!facts.are_tokens);
-    m_context->setEnabled(facts.are_tokens);
+    // Only what makes a difference to this kind of file.
+    m_form->setRowVisible(m_header, !facts.columns.empty());
+    m_form->setRowVisible(m_context, facts.are_tokens);
+    for (QWidget* choice : {static_cast<QWidget*>(m_labels), static_cast<QWidget*>(m_target), static_cast<QWidget*>(m_missing), static_cast<QWidget*>(m_normalise)}) {
+        m_form->setRowVisible(choice, !facts.are_tokens);
+    }
 }
 
 void DataDialog::take(std::shared_ptr<const DataLook> look) {

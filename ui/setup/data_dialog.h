@@ -7,6 +7,7 @@
 #include "ui/setup/sample_strip.h"
 
 class QComboBox;
+class QFormLayout;
 class QLabel;
 class QProgressBar;
 class QPushButton;
@@ -42,6 +43,7 @@ class DataDialog : public QDialog {
     QLabel *m_summary = nullptr, *m_problem = nullptr, *m_classes = nullptr;
     QComboBox *m_labels = nullptr, *m_target = nullptr, *m_missing = nullptr, *m_normalise = nullptr, *m_header = nullptr;
     QSpinBox* m_context = nullptr;
+    QFormLayout* m_form = nullptr;
     QTableView* m_table = nullptr;
     SampleStrip* m_strip = nullptr;
     QProgressBar* m_busy = nullptr;

@@ -271,7 +271,7 @@ void Sections::addRest() {
         });
     add(
         "more",
-        {"name", "model.hidden", "dataset.validation", "dataset.split_seed", "launch.threads",
+        {"name", "model.hidden", "model.weights", "model.partial_weights", "model.output", "dataset.validation", "dataset.split_seed", "launch.threads",
          "launch.sync_batch_norm", "launch.group_timeout_seconds", "launch.order", "allow_emulated", "cpu_half", "tf32",
          "short_window", "compat"},
         [] { return tr("Data split, process, compatibility"); },

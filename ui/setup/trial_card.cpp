@@ -27,7 +27,8 @@ TrialCard::TrialCard(const Theme& theme, const ModelTrial& trial, QWidget* paren
       m_theme(theme),
       m_trial(trial),
       m_title(new QLabel(this)),
-      m_subtitle(new QLabel(this)) {
+      m_subtitle(new QLabel(this)),
+      m_notes(new QLabel(this)) {
     setObjectName(QStringLiteral("trialCard"));
     setProperty("card", true);
     m_title->setProperty("title", true);
@@ -44,6 +45,10 @@ TrialCard::TrialCard(const Theme& theme, const ModelTrial& trial, QWidget* paren
     m_grid->setHorizontalSpacing(16);
     m_grid->setVerticalSpacing(0);
     column->addLayout(m_grid);
+    m_notes->setObjectName(QStringLiteral("trialNotes"));
+    m_notes->setWordWrap(true);
+    m_notes->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(m_notes);
     for (int i = 0; i < 5; ++i) {
         auto* label = new QLabel(this);
         label->setProperty("muted", true);
@@ -126,6 +131,23 @@ void TrialCard::fill() {
             fillLine(line, i);
         }
     }
+    fillNotes();
+}
+
+/// All modes have the same model, so one answer tells for all.
+void TrialCard::fillNotes() {
+    QStringList notes;
+    for (const ModelTrial::Row& row : m_trial.rows()) {
+        for (const std::string& note : row.report.notes) {
+            const QString text = QStringLiteral("⚠ ") + QString::fromStdString(note);
+            if (!notes.contains(text)) {
+                notes << text;
+            }
+        }
+    }
+    m_notes->setText(notes.join(QLatin1Char('\n')));
+    m_notes->setVisible(!notes.isEmpty());
+    colour(m_notes, m_theme.colours().warning);
 }
 
 void TrialCard::fillLine(const Line& line, size_t index) {

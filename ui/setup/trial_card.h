@@ -27,6 +27,7 @@ class TrialCard : public QFrame {
     };
     void makeLine();
     void fill();
+    void fillNotes();
     void fillLine(const Line& line, size_t index);
     void retranslate();
 
@@ -36,6 +37,7 @@ class TrialCard : public QFrame {
     std::vector<QLabel*> m_heads;
     std::vector<Line> m_lines;
     QGridLayout* m_grid;
+    QLabel* m_notes;  // what in the model will surprise
     QString m_notice;
 };
 

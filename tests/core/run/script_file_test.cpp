@@ -9,6 +9,7 @@
 #include "engine/engine_error.h"
 #include "models/model_registry.h"
 #include "models/script_file_model.h"
+#include "models/script_findings.h"
 #include "run/run_parts.h"
 #include "run/step_runner.h"
 #include "torch_pch.h"
@@ -136,6 +137,43 @@ TEST_F(ScriptFile, WhatAForwardGivesOrFailsWithIsASentenceWithTheReason) {
     EXPECT_THAT(fails_with("def forward(self, x):\n    return (x, self.weight)"), HasSubstr("\"odd.pt\": its output is a Tuple"));
     EXPECT_THAT(fails_with("def forward(self, x):\n    return torch.linear(x, self.weight)"),
                 HasSubstr("\"odd.pt\": mat1 and mat2 shapes cannot be multiplied (4x64 and 32x10)"));
+}
+
+TEST_F(ScriptFile, APartOfItsOutputIsNamedByPlaceOrKey) {
+    const auto part = [&](const std::string& source, const std::string& output) -> std::string {
+        const auto model = load_script_model(saved(script_of({{"weight", torch::ones({10, 64})}}, source), "parts.pt"), output);
+        try {
+            return std::to_string((*model)->forward(torch::ones({4, 64})).sum().item<double>());
+        } catch (const EngineError& error) {
+            return describe(error.error());
+        }
+    };
+    const std::string tuple = "def forward(self, x):\n    y = torch.linear(x, self.weight)\n    return (y.sum(), y, 3)";
+    EXPECT_EQ(part(tuple, "1"), "2560.000000");
+    EXPECT_EQ(part(tuple, "0"), "2560.000000");
+    EXPECT_THAT(part(tuple, "2"), HasSubstr("model.output 2 is a Int, a loss takes one tensor"));
+    EXPECT_THAT(part(tuple, "3"), HasSubstr("its output, a Tuple, has no part \"3\" — its parts are 0 to 2"));
+    EXPECT_THAT(part(tuple, ""), HasSubstr("name the part that counts in model.output: 0 to 2"));
+    const std::string dict = "def forward(self, x):\n    return {'logits': torch.linear(x, self.weight), 'input': x}";
+    EXPECT_EQ(part(dict, "logits"), "2560.000000");
+    EXPECT_EQ(part(dict, "input"), "256.000000");
+    EXPECT_THAT(part(dict, "logit"), HasSubstr("has no part \"logit\" — its parts are logits, input"));
+    EXPECT_THAT(part("def forward(self, x):\n    return torch.linear(x, self.weight)", "0"), HasSubstr("it returns one tensor, and model.output is \"0\""));
+}
+
+TEST_F(ScriptFile, WhatWillSurpriseIsFoundInItsGraph) {
+    const auto findings = [](const std::string& source) { return script_findings(script_of({{"weight", torch::ones({10, 64})}}, source)); };
+    const std::string head = "def forward(self, x):\n    ", tail = "\n    return torch.linear(x, self.weight)";
+    EXPECT_THAT(findings(head + "x = x * 2" + tail), testing::IsEmpty());
+    EXPECT_THAT(findings(head + "x = x.half()" + tail), testing::ElementsAre(HasSubstr("half casts to float16 itself")));
+    EXPECT_THAT(findings(head + "x = x.to(torch.bfloat16)" + tail), testing::ElementsAre(HasSubstr("to casts to bfloat16 itself")));
+    EXPECT_THAT(findings(head + "x = x.to(torch.float32)" + tail), testing::IsEmpty());
+    EXPECT_THAT(findings(head + "x = x.to(torch.device(\"cpu\"))" + tail), testing::ElementsAre(HasSubstr("to names the device cpu")));
+    EXPECT_THAT(findings(head + "x = x + torch.zeros([4, 64])" + tail), testing::ElementsAre(HasSubstr("zeros makes a tensor without a device")));
+    EXPECT_THAT(findings(head + "x = x + torch.zeros([4, 64], device=x.device)" + tail), testing::IsEmpty());
+    EXPECT_THAT(findings(head + "if bool(x.sum() > 0):\n        x = x + torch.ones([64], device=torch.device(\"cuda:0\"))" + tail), testing::ElementsAre(HasSubstr("ones names the device cuda:0")));
+    EXPECT_THAT(findings(head + "x = torch.dropout(x, 0.5, False)" + tail), testing::ElementsAre(HasSubstr("dropout is dropout that was traced in eval mode")));
+    EXPECT_THAT(findings(head + "x = torch.dropout(x, 0.5, self.training)" + tail), testing::IsEmpty());
 }
 
 }  // namespace

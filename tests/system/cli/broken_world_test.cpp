@@ -31,14 +31,12 @@ TEST(CliBrokenWorld, ARunsFolderThatCanNotBeWritten) {
 
 TEST(CliBrokenWorld, ADamagedDataSet) {
     const Home home;
-    const auto file = home.write("digits.csv", "1,2,3\n");
+    const auto file = home.write("digits.csv", "1,2,3\n1,x,4\n5,6,3\n");
     const auto outcome = home.run({"train", "digits-mlp", "--cpu", "--dataset", file.string(), "--json"});
-    EXPECT_EQ(outcome.code, 6) << outcome.err;
-    const auto run = outcome.json();
-    ASSERT_TRUE(run.is_object());
-    EXPECT_EQ(run["state"], "failed");
-    EXPECT_THAT(run["state_reason"].get<std::string>(), HasSubstr(file.string() + " line 1"));
-    EXPECT_EQ(run["steps"], 0);
+    EXPECT_EQ(outcome.code, 6);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(file.string() + " line 2, column 2: 'x' is no number"));
+    EXPECT_TRUE(home.run_folders().empty());
 }
 
 /// A limit on the size of files stands for the disk: it is inherited by supervisor and workers.
