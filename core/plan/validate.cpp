@@ -6,6 +6,7 @@
 #include "plan/alarm_entries.h"
 #include "plan/catalogue.h"
 #include "plan/field_codec.h"
+#include "plan/model_file.h"
 #include "plan/nearest.h"
 #include "plan/plan_fields.h"
 #include "plan/plan_names.h"
@@ -194,8 +195,7 @@ void check_built(const RunPlan& plan, Issues& issues) {
         issues.not_built("observe.local_error_every", "use 0 with several processes");
     if (has_ranks(plan) && plan.repetitions.control > 0) issues.not_built("repetitions.control", "use 0 with several processes");
     if (has_ranks(plan) && plan.repetitions.rounding > 0) issues.not_built("repetitions.rounding", "use 0 with several processes");
-    if (plan.model.file.ends_with(".json")) issues.not_built("model.file", "a TorchScript file, or a model of the catalogue: " + join_names(catalogue::model_ids()));
-    if (!plan.model.file.empty() && plan.launch.scope == LaunchScope::Thread)
+    if (is_program(plan.model) && plan.launch.scope == LaunchScope::Thread)
         issues.bad("launch.scope", ", but model.file is a program of somebody else's, which gets a process of its own", "use launch.scope process");
     if (plan.evaluation.metric == "mae" || plan.evaluation.metric == "perplexity")
         issues.not_built("evaluation.metric", "use accuracy or loss");

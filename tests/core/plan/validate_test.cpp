@@ -99,10 +99,13 @@ TEST(Validate, ANameIsOneShortLine) {
 
 TEST(Validate, WhatIsNotBuiltIsRefusedNeverIgnored) {
     for (const char* text :
-         {R"({"cpu_half": "fast"})", R"({"model": {"file": "m.json"}})",
+         {R"({"cpu_half": "fast"})",
           R"({"evaluation": {"metric": "perplexity"}})", R"({"evaluation": {"metric": "mae"}})"})
         EXPECT_EQ(code(text), ErrorCode::NotBuilt) << text;
     EXPECT_EQ(verdict(R"({"launch": {"scope": "join"}})"), "no error");
+    // A layer list is no program: it may train in this process's own thread.
+    EXPECT_EQ(verdict(R"({"model": {"file": "m.json"}, "launch": {"scope": "thread"}})"), "no error");
+    EXPECT_NE(verdict(R"({"model": {"file": "m.pt"}, "launch": {"scope": "thread"}})").find("a process of its own"), std::string::npos);
     EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "observe": {"local_error_every": 5}})"), ErrorCode::NotBuilt);
     EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "repetitions": {"control": 2}})"), ErrorCode::NotBuilt);
     EXPECT_EQ(code(R"({"launch": {"scope": "ranks", "processes": 2}, "repetitions": {"rounding": 1}})"), ErrorCode::NotBuilt);
