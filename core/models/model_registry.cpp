@@ -4,7 +4,9 @@
 #include <mutex>
 
 #include "models/gated_model.h"
+#include "models/layer_file_model.h"
 #include "models/script_file_model.h"
+#include "plan/model_file.h"
 
 namespace mantissa {
 namespace {
@@ -84,6 +86,7 @@ Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t fe
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     torch::manual_seed(seed);
+    if (is_layer_list(plan)) return load_layer_list(plan.file, {"the data", {features}, classes});
     if (!plan.file.empty()) return load_script_model(plan.file, plan.output);  // its weights are its own, dropout's numbers the seed's
     for (const Entry& entry : entries()) {
         if (plan.name != entry.id) continue;

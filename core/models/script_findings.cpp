@@ -1,7 +1,6 @@
 #include "models/script_findings.h"
 
 #include <torch/csrc/jit/ir/constants.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_pch.h"
+#include "engine/script_model.h"
 
 namespace mantissa {
 

@@ -1,0 +1,28 @@
+#include "models/layer_file_model.h"
+
+#include "layers/layer_file.h"
+
+namespace mantissa {
+
+LayerFileModel::LayerFileModel(const layers::LayerList& fitted) : Model(fitted.name), m_input(fitted.input), m_chain(*this, fitted.layers, "") {}
+
+torch::Tensor LayerFileModel::forward(const torch::Tensor& input) {
+    if (m_input.empty()) return m_chain(input);
+    std::vector<std::int64_t> sizes{input.size(0)};
+    sizes.insert(sizes.end(), m_input.begin(), m_input.end());
+    return m_chain(input.reshape(sizes));
+}
+
+std::vector<Layer*> LayerFileModel::layers() {
+    std::vector<Layer*> all;
+    m_chain.collect(all);
+    return all;
+}
+
+Result<std::shared_ptr<Model>> load_layer_list(const std::string& file, const layers::SampleForm& sample) {
+    const auto list = layers::read_fitted_list(file, sample);
+    if (!list) return list.error();
+    return std::shared_ptr<Model>(std::make_shared<LayerFileModel>(*list));
+}
+
+}  // namespace mantissa
