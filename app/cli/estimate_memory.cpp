@@ -5,9 +5,12 @@
 
 #include "base/numbers.h"
 #include "engine_child.h"
+#include "layers/layer_file.h"
+#include "layers/layer_rows.h"
 #include "output.h"
 #include "plan/catalogue.h"
 #include "plan/memory_estimate.h"
+#include "plan/model_file.h"
 #include "plan/nearest.h"
 #include "plan_options.h"
 #include "table.h"
@@ -39,6 +42,8 @@ struct Estimate {
     ResidentBytes resident;
     std::vector<Measured> modes;
 };
+
+std::string model_name(const RunPlan& plan) { return plan.model.file.empty() ? plan.model.name : plan.model.file; }
 
 std::string readable(double bytes) {
     return readable_bytes(static_cast<std::uint64_t>(std::max(0.0, bytes)));
@@ -98,7 +103,7 @@ Json to_json(const Estimate& estimate) {
                             {"peak_bytes", known ? Json(mode.peak_bytes) : Json(nullptr)},
                             {"reason", mode.reason}});
     }
-    return {{"model", estimate.plan.model.name},
+    return {{"model", model_name(estimate.plan)},
             {"dataset", estimate.plan.dataset.name},
             {"batch_size", estimate.plan.training.batch_size},
             {"optimizer", estimate.plan.training.optimizer.name},
@@ -157,25 +162,34 @@ void print_measured(const Estimate& estimate) {
         if (!mode.reason.empty()) print("  " + std::string(to_string(mode.mode)) + ": " + mode.reason);
 }
 
+Result<std::vector<ModuleSize>> modules_of(const RunPlan& plan, const catalogue::DatasetEntry& dataset) {
+    if (!is_layer_list(plan.model)) return module_sizes(plan.model, dataset.features, dataset.classes);
+    const auto list = layers::read_fitted_list(plan.model.file, layers::sample_form(plan.dataset));
+    if (!list) return list.error();
+    return layers::module_sizes(*list);
+}
+
 int estimate_memory(const MemoryOptions& options) {
     const auto plan = options.plan.resolve(PlanUse::Compare);
     if (!plan) return fail(plan.error());
     Estimate estimate;
-    if (!plan->plan.model.file.empty())
+    if (is_program(plan->plan.model))
         return fail({ErrorCode::NotBuilt, "model.file is \"" + plan->plan.model.file + "\": what a file's model holds isn't counted yet",
                      "a comparison measures it: its trial shows the peak of each mode on one batch"});
     estimate.plan = plan->plan;
     const auto* dataset = catalogue::find_dataset(estimate.plan.dataset.name);
     if (dataset == nullptr)
         return fail({ErrorCode::Internal, "no sizes of the data set " + estimate.plan.dataset.name, ""});
-    estimate.size = model_size(module_sizes(estimate.plan.model, dataset->features, dataset->classes));
+    const auto modules = modules_of(estimate.plan, *dataset);
+    if (!modules) return fail(modules.error());
+    estimate.size = model_size(*modules);
     estimate.resident = resident_bytes(estimate.size, estimate.plan.training.optimizer);
     if (!options.no_trial) estimate.modes = measure_all(estimate.plan);
     if (options.json) {
         print_json(to_json(estimate));
         return 0;
     }
-    print("Model " + estimate.plan.model.name + " on " + estimate.plan.dataset.name + ": " +
+    print("Model " + model_name(estimate.plan) + " on " + estimate.plan.dataset.name + ": " +
           readable_count(estimate.size.parameters) + " parameters");
     print_accelerate(estimate.size);
     print_measured(estimate);

@@ -2,6 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "models_show.h"
 #include "output.h"
 #include "plan/catalogue.h"
 #include "plan/nearest.h"
@@ -28,7 +29,7 @@ void print_choices(const char* title, const std::vector<catalogue::ChoiceEntry>&
     print_table(table);
 }
 
-void print_models() {
+int print_models() {
     for (const auto& model : catalogue::models()) {
         print(model.id + ": " + model.title);
         print("    " + model.description);
@@ -37,10 +38,12 @@ void print_models() {
               (model.fields.empty() ? "" : "; fields: " + join_names(model.fields)));
         print("    modules for fp32_islands: " + join_names(model.modules));
     }
+    const int listed = print_layer_presets();
     print_choices("Losses", catalogue::losses());
     print_choices("Optimizers", catalogue::optimizers());
     print_choices("Schedules of the learning rate", catalogue::schedulers());
     print_choices("Metrics", catalogue::metrics());
+    return listed;
 }
 
 Json field_json(const PlanField& field) {
@@ -82,14 +85,16 @@ void add_models(CLI::App& program, int& result) {
     auto options = std::make_shared<Options>();
     verb->add_flag("--json", options->json, "as one JSON object");
     verb->add_flag("--fields", options->fields, "all fields of a plan with defaults and bounds instead");
-    verb->callback([options, &result] {
+    add_models_show(*verb, result);
+    verb->callback([options, verb, &result] {
+        if (!verb->get_subcommands().empty()) return;  // the subcommand's own
         result = 0;
         if (options->fields)
             result = show_fields(options->json);
         else if (options->json)
             print_json(catalogue::models_to_json());
         else
-            print_models();
+            result = print_models();
     });
 }
 

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "launch/resume.h"
 #include "launch/trusted_files.h"
+#include "layers/layer_presets.h"
 #include "plan/catalogue.h"
 #include "plan/plan_json.h"
 #include "plan/presets.h"
@@ -161,7 +162,7 @@ void PlanOptions::add_to(CLI::App& verb, PlanUse use) {
     }
     add_flag(verb, "--num_cpu_threads_per_process,--threads", "launch.threads",
              "threads of a worker, equal in all modes");
-    verb.add_option("--model", m_model, "a model of `mantissa models`, or a model file")->group("Plan");
+    verb.add_option("--model", m_model, "a model or layer list of `mantissa models`, or a model file")->group("Plan");
     verb.add_option("--dataset", m_dataset, "a data set of `mantissa datasets`, or a data file (`mantissa datasets show FILE` looks into it)")
         ->group("Plan");
     verb.add_flag("--trust", m_trust, "load a TorchScript model file")->group("Plan");
@@ -183,8 +184,10 @@ void PlanOptions::make_plan_optional(CLI::App& verb) {
 
 Result<void> PlanOptions::add_model_and_data(PlanLayer& layer) const {
     if (!m_model.empty()) {
-        const bool is_file = catalogue::find_model(m_model) == nullptr && is_file_name(m_model);
-        if (auto set = layer.set_text(is_file ? "model.file" : "model", m_model, "--model"); !set) return set;
+        const bool is_known = catalogue::find_model(m_model) != nullptr;
+        const std::string listed = is_known ? "" : layers::layer_preset_file(m_model).string();
+        const bool is_file = !is_known && (!listed.empty() || is_file_name(m_model));
+        if (auto set = layer.set_text(is_file ? "model.file" : "model", listed.empty() ? m_model : listed, "--model"); !set) return set;
         // Without --trust the start says what it wants.
         if (is_file && m_trust)
             if (auto trusted = trust_file(m_model); !trusted) return trusted;

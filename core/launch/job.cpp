@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "layers/layer_file.h"
+#include "launch/model_content.h"
 #include "launch/resume.h"
 #include "launch/run_files.h"
 #include "launch/run_lookup.h"
@@ -75,6 +77,11 @@ Result<void> record_beginning(const RunFolder& folder, const RunPlan& plan, cons
     record.meta(meta::name, plan.name);
     record.meta(meta::model, plan.model.file.empty() ? plan.model.name : plan.model.file);
     record.meta(meta::dataset, plan.dataset.file.empty() ? plan.dataset.name : plan.dataset.file);
+    if (!plan.model.file.empty()) {
+        const auto content = model_content(plan.model);
+        if (!content) return content.error();
+        record.meta(model_sha256_key, *content);
+    }
     if (!comparison_id.empty()) record.meta(meta::comparison_id, comparison_id);
     if (resumed) record_resume(record, *resumed, plan.mixed_precision);
     record.state(RunState::Queued);
@@ -168,6 +175,7 @@ Result<PreparedJob> prepare_job(JobKind kind, const SourcedPlan& given, const fs
     if (auto readable = check_data_file(plan.plan.dataset); !readable) return readable.error();
     if (const std::string& weights = plan.plan.model.weights; !weights.empty() && !fs::exists(weights, failed))
         return Error{ErrorCode::InputOutput, "model.weights is \"" + weights + "\", which is not there", "name a .safetensors file, or a folder that holds model.safetensors"};
+    if (auto fits = layers::check_layer_list(plan.plan); !fits) return fits.error();
     const fs::path runs = fs::absolute(runs_folder, failed);
     if (failed)
         return Error{ErrorCode::InputOutput,

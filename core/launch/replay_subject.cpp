@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/numbers.h"
 #include "launch/incident_states.h"
+#include "launch/model_content.h"
 #include "launch/run_parent.h"
 #include "launch/trusted_files.h"
 #include "plan/plan_file.h"
@@ -165,6 +166,7 @@ Result<ReplaySubject> find_replay_subject(const fs::path& run, std::optional<std
     if (const auto began = keys->find(meta::resumed_step); began != keys->end()) subject.first_step = parse_int(began->second).value_or(0);
     if (auto chosen = choose_step(subject, step); !chosen) return chosen.error();
     if (auto there = check_files(subject.plan.plan); !there) return there.error();
+    if (auto same = require_same_model(subject.run, subject.plan.plan.model); !same) return same.error();
     add_states(subject, *keys);
     if (subject.first_step > 0 && subject.states.empty())
         return Error{ErrorCode::InputOutput,

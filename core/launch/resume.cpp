@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "launch/model_content.h"
 #include "plan/plan_file.h"
 #include "plan/resume_check.h"
 
@@ -52,6 +53,7 @@ Result<std::optional<CheckpointInfo>> settle_resume(JobKind kind, SourcedPlan& p
     if (!saved) return saved.error();
     auto notes = check_resume(saved->plan, checkpoint->step, plan.plan);
     if (!notes) return notes.error();
+    if (auto same = require_same_model(checkpoint->run(), plan.plan.model); !same) return same.error();
     plan.plan = with_schedule_of(saved->plan, plan.plan);
     for (std::string& note : passed_over_notes(*checkpoint)) notes->push_back(std::move(note));
     for (std::string& note : *notes) {

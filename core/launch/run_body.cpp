@@ -4,6 +4,7 @@
 #include "launch/engine_module.h"
 #include "launch/run_files.h"
 #include "launch/lost_rank.h"
+#include "launch/model_content.h"
 #include "launch/trusted_files.h"
 
 namespace mantissa {
@@ -25,6 +26,7 @@ std::string first_line(const std::string& device, const PrecisionChoice& choice)
 
 RunResult train(const RunPlan& plan, RunSession& session, const EngineApi& engine, const Say& say) {
     if (const auto trusted = require_trusted_model(plan); !trusted) return failed(trusted.error());
+    if (const auto same = require_same_model(session.folder.path, plan.model); !same) return failed(same.error());
     const auto choice = engine.choose_precision(plan, plan.mixed_precision);
     if (!choice) return failed(choice.error());
     say(first_line(settled_device(engine, plan), *choice));

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/paths.h"
 #include "base/sha256.h"
+#include "plan/model_file.h"
 
 namespace mantissa {
 namespace fs = std::filesystem;
@@ -46,7 +47,7 @@ Result<void> trust_file(const fs::path& file) {
 }
 
 Result<void> require_trusted_model(const RunPlan& plan) {
-    if (plan.model.file.empty()) return {};
+    if (!is_program(plan.model)) return {};
     const auto hash = hash_of(plan.model.file);
     if (!hash) return hash.error();
     const auto list = read_list();

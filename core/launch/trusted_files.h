@@ -11,7 +11,8 @@ namespace mantissa {
 /// Remembers the content of this file. InputOutput when it can't be read or the list can't be written.
 Result<void> trust_file(const std::filesystem::path& file);
 
-/// BadPlan, with what to do, for a plan whose model file isn't trusted; nothing for a plan without one.
+/// BadPlan, with what to do, for a plan whose model file isn't trusted; nothing for a plan without one, or with a layer
+/// list, which is no program.
 Result<void> require_trusted_model(const RunPlan& plan);
 
 }  // namespace mantissa
