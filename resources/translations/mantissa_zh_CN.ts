@@ -3298,20 +3298,24 @@ Start a comparison on the page Set up.</source>
         <translation>%1 个特征，%2 个类别</translation>
     </message>
     <message>
-        <source>TorchScript file…</source>
-        <translation>TorchScript 文件…</translation>
+        <source>Model file…</source>
+        <translation>模型文件…</translation>
     </message>
     <message>
-        <source>A model that torch.jit.script or torch.jit.trace saved</source>
-        <translation>由 torch.jit.script 或 torch.jit.trace 保存的模型</translation>
+        <source>%1  –  layer list</source>
+        <translation>%1  –  层列表</translation>
     </message>
     <message>
-        <source>Choose a TorchScript file</source>
-        <translation>选择 TorchScript 文件</translation>
+        <source>A layer list, or a model that torch.jit.script or torch.jit.trace saved</source>
+        <translation>层列表，或由 torch.jit.script 或 torch.jit.trace 保存的模型</translation>
     </message>
     <message>
-        <source>TorchScript (*.pt *.ts *.pth);;All files (*)</source>
-        <translation>TorchScript (*.pt *.ts *.pth);;所有文件 (*)</translation>
+        <source>Choose a model file</source>
+        <translation>选择模型文件</translation>
+    </message>
+    <message>
+        <source>Models (*.json *.pt *.ts *.pth);;All files (*)</source>
+        <translation>模型 (*.json *.pt *.ts *.pth);;所有文件 (*)</translation>
     </message>
     <message>
         <source>Trust this file?</source>
@@ -4492,6 +4496,48 @@ Start a comparison on the page Set up.</source>
         <translation>
             <numerusform>因缺失值舍去 %n 个样本</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LayerCard</name>
+    <message>
+        <source>Layers of %1</source>
+        <translation>%1 的层</translation>
+    </message>
+    <message>
+        <source>%1 weights · %2 with gradients and Adam · %3 multiply-adds for a sample</source>
+        <translation>%1 个权重 · 连同梯度和 Adam 共 %2 · 每个样本 %3 次乘加</translation>
+    </message>
+    <message>
+        <source>Layers of the model</source>
+        <translation>模型的层</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ui::LayerTableModel</name>
+    <message>
+        <source>Weights, their gradients and Adam's two states, all fp32 in every mode; activations come on top</source>
+        <translation>权重、其梯度和 Adam 的两个状态，在每种模式下都是 fp32；激活值另计</translation>
+    </message>
+    <message>
+        <source>Path</source>
+        <translation>路径</translation>
+    </message>
+    <message>
+        <source>Layer</source>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>Output of a sample</source>
+        <translation>每个样本的输出</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>Memory in training</source>
+        <translation>训练时的内存</translation>
     </message>
 </context>
 </TS>

@@ -18,7 +18,7 @@
 namespace mantissa::ui {
 namespace {
 
-constexpr int mostRowsShown = 12;  // the rest is scrolled
+constexpr int mostRowsShown = 10;  // the rest is scrolled
 constexpr int rowHeight = 24;
 
 }  // namespace

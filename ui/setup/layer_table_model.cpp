@@ -72,6 +72,9 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     if (role == Qt::ToolTipRole && section == Memory) {
         return tr("Weights, their gradients and Adam's two states, all fp32 in every mode; activations come on top");
     }
+    if (role == Qt::TextAlignmentRole) {
+        return QVariant((section >= Output ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    }
     if (role != Qt::DisplayRole) {
         return {};
     }

@@ -17,6 +17,7 @@
 #include "ui/bridge/theme.h"
 #include "ui/setup/config_line.h"
 #include "ui/setup/join_card.h"
+#include "ui/setup/layer_card.h"
 #include "ui/setup/length_row.h"
 #include "ui/setup/modes_row.h"
 #include "ui/setup/overruled_line.h"
@@ -58,6 +59,7 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
     connect(join, &JoinCard::message, this, &SetupPage::message);
     cards->addWidget(join);
     cards->addWidget(m_trialCard);
+    cards->addWidget(new LayerCard(m_editor, content));
     cards->addWidget(m_sections);
     cards->addWidget(new OverruledLine(m_editor, content));
     cards->addWidget(new ConfigLine(m_editor, content));

@@ -21,6 +21,11 @@ QString text(const std::string& words) {
     return QString::fromStdString(words);
 }
 
+std::vector<layers::LayerPreset> listsOfTheProgram() {
+    auto lists = layers::list_layer_presets();
+    return lists ? std::move(*lists) : std::vector<layers::LayerPreset>{};
+}
+
 bool contains(const std::vector<std::string>& list, const std::string& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
 }
@@ -31,6 +36,7 @@ WhatRow::WhatRow(PlanEditor& editor, std::vector<Preset> presets, QWidget* paren
     : QuestionRow(1, "whatRow", parent),
       m_editor(editor),
       m_presets(std::move(presets)),
+      m_lists(listsOfTheProgram()),
       m_preset(addMenuButton("presetButton")),
       m_model(addMenuButton("modelButton")),
       m_data(addMenuButton("dataButton")) {
@@ -76,12 +82,12 @@ void WhatRow::fillMenus() {
             m_editor.edit("model.name", id);
         });
     }
-    m_model->menu()->addSeparator();
-    QAction* file = m_model->menu()->addAction(tr("TorchScript file…"));
+    addLayerLists();
+    QAction* file = m_model->menu()->addAction(tr("Model file…"));
     file->setObjectName("modelFileAction");
-    file->setToolTip(tr("A model that torch.jit.script or torch.jit.trace saved"));
+    file->setToolTip(tr("A layer list, or a model that torch.jit.script or torch.jit.trace saved"));
     file->setCheckable(true);
-    file->setChecked(!plan.model.file.empty());
+    file->setChecked(!plan.model.file.empty() && !isListOfOurs(plan.model.file));
     connect(file, &QAction::triggered, this, &WhatRow::chooseModelFile);
     fillDataMenu();
 }
@@ -165,9 +171,26 @@ void WhatRow::lookAtFile() {
     m_reader.read(reading);
 }
 
+/// The layer lists that come with the program.
+void WhatRow::addLayerLists() {
+    m_model->menu()->addSeparator();
+    for (const layers::LayerPreset& preset : m_lists) {
+        QAction* action = m_model->menu()->addAction(tr("%1  –  layer list").arg(text(preset.id)));
+        action->setToolTip(text(preset.about));
+        action->setCheckable(true);
+        action->setChecked(m_editor.plan().model.file == preset.file.string());
+        connect(action, &QAction::triggered, this, [this, file = text(preset.file.string())] { useModelFile(file); });
+    }
+    m_model->menu()->addSeparator();
+}
+
+bool WhatRow::isListOfOurs(const std::string& file) const {
+    return std::any_of(m_lists.begin(), m_lists.end(), [&file](const layers::LayerPreset& preset) { return preset.file.string() == file; });
+}
+
 void WhatRow::chooseModelFile() {
     fillMenus();  // a check mark that nobody chose
-    auto* dialog = new QFileDialog(window(), tr("Choose a TorchScript file"), QString(), tr("TorchScript (*.pt *.ts *.pth);;All files (*)"));
+    auto* dialog = new QFileDialog(window(), tr("Choose a model file"), QString(), tr("Models (*.json *.pt *.ts *.pth);;All files (*)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
     connect(dialog, &QFileDialog::fileSelected, this, &WhatRow::takeModelFile);

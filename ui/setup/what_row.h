@@ -1,7 +1,8 @@
 #pragma once
-// 1 What? Preset, model of the catalogue or a TorchScript file, and data of the catalogue or of a file, with the number of samples beside them.
+// 1 What? Preset, model of the catalogue, layer list or TorchScript file, and data of the catalogue or of a file, with the number of samples beside them.
 #include <optional>
 
+#include "layers/layer_presets.h"
 #include "plan/presets.h"
 #include "ui/setup/data_reader.h"
 #include "ui/setup/question_row.h"
@@ -26,6 +27,8 @@ class WhatRow : public QuestionRow {
   private:
     void fillMenus();
     void fillDataMenu();
+    void addLayerLists();
+    [[nodiscard]] bool isListOfOurs(const std::string& file) const;
     void chooseModelFile();
     void chooseDataFile();
     void openDataDialog(const DatasetPlan& plan);
@@ -36,6 +39,7 @@ class WhatRow : public QuestionRow {
 
     PlanEditor& m_editor;
     const std::vector<Preset> m_presets;
+    const std::vector<layers::LayerPreset> m_lists;
     QPushButton *m_preset, *m_model, *m_data;
     DataReader m_reader;
     DatasetPlan m_looked;                // what m_facts are of, or will be

@@ -40,6 +40,9 @@ DroppedKind kindOfDropped(const std::filesystem::path& path) {
         return names.contains("/constants.pkl") ? DroppedKind::ScriptModel : names.contains(".npy") ? DroppedKind::Data : DroppedKind::Bundle;
     }
     if (begin.trimmed().startsWith('{')) {
+        if (begin.contains("\"mantissa_layers\"")) {
+            return DroppedKind::LayerList;
+        }
         return begin.contains("\"mantissa_plan\"") ? DroppedKind::Plan : DroppedKind::Configuration;
     }
     const std::string extension = path.extension().string();
@@ -83,7 +86,7 @@ void DropTarget::take(const QString& name) {
     const std::filesystem::path path = name.toStdString();
     const QString shortName = QFileInfo(name).fileName();
     const DroppedKind kind = kindOfDropped(path);
-    if (kind == DroppedKind::Plan || kind == DroppedKind::Configuration || kind == DroppedKind::ScriptModel || kind == DroppedKind::Data) {
+    if (kind == DroppedKind::Plan || kind == DroppedKind::Configuration || kind == DroppedKind::ScriptModel || kind == DroppedKind::LayerList || kind == DroppedKind::Data) {
         m_window.showPage(QStringLiteral("setup"));
     }
     switch (kind) {
@@ -97,6 +100,7 @@ void DropTarget::take(const QString& name) {
         case DroppedKind::Configuration:
             return say(m_setup.files().openConfigFile(path));
         case DroppedKind::ScriptModel:
+        case DroppedKind::LayerList:
             return m_setup.takeModelFile(name);
         case DroppedKind::Data:
             return m_setup.takeDataFile(name);

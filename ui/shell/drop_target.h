@@ -11,7 +11,7 @@ class MainWindow;
 class SetupPage;
 
 /// What somebody let fall, told by its content, of which at most the two ends are read.
-enum class DroppedKind { Folder, Plan, Configuration, ScriptModel, Data, Bundle, Unknown };
+enum class DroppedKind { Folder, Plan, Configuration, ScriptModel, LayerList, Data, Bundle, Unknown };
 [[nodiscard]] DroppedKind kindOfDropped(const std::filesystem::path& path);
 
 class DropTarget : public QObject {

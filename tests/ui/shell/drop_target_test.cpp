@@ -46,6 +46,7 @@ class DropTargetTest : public QObject {
         QCOMPARE(kindOf(m_folder.path()), DroppedKind::Folder);
         QCOMPARE(kindOf(written("a.txt", R"({"mantissa_plan": 1, "plan": {}})")), DroppedKind::Plan);
         QCOMPARE(kindOf(written("b.json", R"( {"mixed_precision": "bf16"})")), DroppedKind::Configuration);
+        QCOMPARE(kindOf(written("n.json", R"({"mantissa_layers": 1, "layers": ["relu"]})")), DroppedKind::LayerList);
         QCOMPARE(kindOf(written("c.yaml", "mixed_precision: bf16\n")), DroppedKind::Configuration);
         QCOMPARE(kindOf(written("d.bin", QByteArray("PK\x03\x04") + QByteArray(100'000, 'x') + "net/constants.pkl")), DroppedKind::ScriptModel);
         QCOMPARE(kindOf(written("e.pt", QByteArray("PK\x03\x04") + "run.db")), DroppedKind::Bundle);
