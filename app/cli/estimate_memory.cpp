@@ -7,8 +7,8 @@
 #include "engine_child.h"
 #include "layers/layer_file.h"
 #include "layers/layer_rows.h"
+#include "layers/layer_shapes.h"
 #include "output.h"
-#include "plan/catalogue.h"
 #include "plan/memory_estimate.h"
 #include "plan/model_file.h"
 #include "plan/nearest.h"
@@ -44,6 +44,8 @@ struct Estimate {
 };
 
 std::string model_name(const RunPlan& plan) { return plan.model.file.empty() ? plan.model.name : plan.model.file; }
+
+std::string dataset_name(const RunPlan& plan) { return plan.dataset.file.empty() ? plan.dataset.name : plan.dataset.file; }
 
 std::string readable(double bytes) {
     return readable_bytes(static_cast<std::uint64_t>(std::max(0.0, bytes)));
@@ -104,7 +106,7 @@ Json to_json(const Estimate& estimate) {
                             {"reason", mode.reason}});
     }
     return {{"model", model_name(estimate.plan)},
-            {"dataset", estimate.plan.dataset.name},
+            {"dataset", dataset_name(estimate.plan)},
             {"batch_size", estimate.plan.training.batch_size},
             {"optimizer", estimate.plan.training.optimizer.name},
             {"parameters", estimate.size.parameters},
@@ -162,9 +164,11 @@ void print_measured(const Estimate& estimate) {
         if (!mode.reason.empty()) print("  " + std::string(to_string(mode.mode)) + ": " + mode.reason);
 }
 
-Result<std::vector<ModuleSize>> modules_of(const RunPlan& plan, const catalogue::DatasetEntry& dataset) {
-    if (!is_layer_list(plan.model)) return module_sizes(plan.model, dataset.features, dataset.classes);
-    const auto list = layers::read_fitted_list(plan.model.file, layers::sample_form(plan.dataset));
+Result<std::vector<ModuleSize>> modules_of(const RunPlan& plan) {
+    const auto sample = layers::sample_form(plan.dataset);
+    if (!sample) return sample.error();
+    if (!is_layer_list(plan.model)) return module_sizes(plan.model, layers::product(sample->sizes), sample->classes);
+    const auto list = layers::read_fitted_list(plan.model.file, *sample);
     if (!list) return list.error();
     return layers::module_sizes(*list);
 }
@@ -177,10 +181,7 @@ int estimate_memory(const MemoryOptions& options) {
         return fail({ErrorCode::NotBuilt, "model.file is \"" + plan->plan.model.file + "\": what a file's model holds isn't counted yet",
                      "a comparison measures it: its trial shows the peak of each mode on one batch"});
     estimate.plan = plan->plan;
-    const auto* dataset = catalogue::find_dataset(estimate.plan.dataset.name);
-    if (dataset == nullptr)
-        return fail({ErrorCode::Internal, "no sizes of the data set " + estimate.plan.dataset.name, ""});
-    const auto modules = modules_of(estimate.plan, *dataset);
+    const auto modules = modules_of(estimate.plan);
     if (!modules) return fail(modules.error());
     estimate.size = model_size(*modules);
     estimate.resident = resident_bytes(estimate.size, estimate.plan.training.optimizer);
@@ -189,7 +190,7 @@ int estimate_memory(const MemoryOptions& options) {
         print_json(to_json(estimate));
         return 0;
     }
-    print("Model " + model_name(estimate.plan) + " on " + estimate.plan.dataset.name + ": " +
+    print("Model " + model_name(estimate.plan) + " on " + dataset_name(estimate.plan) + ": " +
           readable_count(estimate.size.parameters) + " parameters");
     print_accelerate(estimate.size);
     print_measured(estimate);

@@ -95,22 +95,23 @@ Result<std::string> file_of(const std::string& named) {
 int show(const ShowOptions& options) {
     if (options.kinds) return show_kinds();
     if (options.file.empty()) return fail({ErrorCode::Usage, "FILE is required", "name a layer list, or --kinds for what may stand in one"});
-    const auto* entry = catalogue::find_dataset(options.dataset);
-    if (entry == nullptr)
-        return fail(
-            {ErrorCode::Usage, "--dataset is " + options.dataset + ", which is no data set", "use one of " + join_names(catalogue::dataset_ids())});
     const auto file = file_of(options.file);
     if (!file) return fail(file.error());
     auto list = layers::read_layer_list(*file);
     if (!list) return fail(list.error());
+    const bool is_known = catalogue::find_dataset(options.dataset) != nullptr;
+    if (!is_known && options.dataset.find_first_of("./") == std::string::npos)
+        return fail({ErrorCode::Usage, "--dataset is " + options.dataset + ", which is no data set", "name a file, or one of " + join_names(catalogue::dataset_ids())});
     DatasetPlan dataset;
-    dataset.name = entry->id;
-    const layers::FittedList fitted = layers::fit(std::move(*list), layers::sample_form(dataset));
+    (is_known ? dataset.name : dataset.file) = options.dataset;
+    const auto sample = layers::sample_form(dataset);
+    if (!sample) return fail(sample.error());
+    const layers::FittedList fitted = layers::fit(std::move(*list), *sample);
     const auto rows = layers::layer_rows(fitted);
     if (options.json)
-        print_json(to_json(fitted, rows, entry->id));
+        print_json(to_json(fitted, rows, options.dataset));
     else
-        print_rows(fitted, rows, entry->id);
+        print_rows(fitted, rows, options.dataset);
     return fitted.problem ? fail({fitted.problem->code, *file + ": " + fitted.problem->message, fitted.problem->hint}) : 0;
 }
 
@@ -132,7 +133,7 @@ void add_models_show(CLI::App& models, int& result) {
     auto* verb = models.add_subcommand("show", "The layers of a layer list on a data set: output, parameters, memory, multiply-adds");
     auto options = std::make_shared<ShowOptions>();
     verb->add_option("FILE", options->file, "a layer list (JSON), or the name of one that comes with the program");
-    verb->add_option("--dataset", options->dataset, "the data set whose samples it gets (digits)");
+    verb->add_option("--dataset", options->dataset, "the data set or data file whose samples it gets (digits)");
     verb->add_flag("--kinds", options->kinds, "what may stand in a list instead: every kind of layer with its settings");
     verb->add_flag("--json", options->json, "as one JSON object");
     verb->callback([options, &result] { result = show(*options); });

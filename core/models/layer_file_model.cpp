@@ -4,7 +4,18 @@
 
 namespace mantissa {
 
-LayerFileModel::LayerFileModel(const layers::LayerList& fitted) : Model(fitted.name), m_input(fitted.input), m_chain(*this, fitted.layers, "") {}
+namespace {
+
+/// What the list says of a sample's form, else the data's own; a flat row stays what it is.
+layers::Shape input_of(const layers::LayerList& list, const layers::Shape& sample) {
+    if (!list.input.empty()) return list.input;
+    return sample.size() > 1 ? sample : layers::Shape{};
+}
+
+}  // namespace
+
+LayerFileModel::LayerFileModel(const layers::LayerList& fitted, const layers::Shape& sample)
+    : Model(fitted.name), m_input(input_of(fitted, sample)), m_chain(*this, fitted.layers, "") {}
 
 torch::Tensor LayerFileModel::forward(const torch::Tensor& input) {
     if (m_input.empty()) return m_chain(input);
@@ -22,7 +33,7 @@ std::vector<Layer*> LayerFileModel::layers() {
 Result<std::shared_ptr<Model>> load_layer_list(const std::string& file, const layers::SampleForm& sample) {
     const auto list = layers::read_fitted_list(file, sample);
     if (!list) return list.error();
-    return std::shared_ptr<Model>(std::make_shared<LayerFileModel>(*list));
+    return std::shared_ptr<Model>(std::make_shared<LayerFileModel>(*list, sample.sizes));
 }
 
 }  // namespace mantissa

@@ -10,14 +10,14 @@ namespace mantissa {
 class LayerFileModel : public Model {
   public:
     /// The weights come from torch's default generator.
-    explicit LayerFileModel(const layers::LayerList& fitted);
+    LayerFileModel(const layers::LayerList& fitted, const layers::Shape& sample);
 
     /// A batch of samples, flat or in their own form.
     torch::Tensor forward(const torch::Tensor& input) override;
     [[nodiscard]] std::vector<Layer*> layers() override;
 
   private:
-    std::vector<std::int64_t> m_input;  // of a sample; empty: as it comes
+    layers::Shape m_input;  // of a sample; empty: as it comes, flat
     ListedChain m_chain;
 };
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <mutex>
 
+#include "layers/layer_shapes.h"
 #include "models/gated_model.h"
 #include "models/layer_file_model.h"
 #include "models/script_file_model.h"
@@ -82,11 +83,16 @@ std::vector<std::string> registered_models() {
 
 Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, std::int64_t features, std::int64_t classes,
                                           std::uint64_t seed) {
+    return make_model(plan, {"the data", {features}, classes, layers::SampleForm::Target::Class}, seed);
+}
+
+Result<std::shared_ptr<Model>> make_model(const ModelPlan& plan, const layers::SampleForm& sample, std::uint64_t seed) {
+    const std::int64_t features = layers::product(sample.sizes), classes = sample.classes;
     // The generator is the process's: of two threads that build at once, neither may draw between the other's seed and its last weight.
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     torch::manual_seed(seed);
-    if (is_layer_list(plan)) return load_layer_list(plan.file, {"the data", {features}, classes});
+    if (is_layer_list(plan)) return load_layer_list(plan.file, sample);
     if (!plan.file.empty()) return load_script_model(plan.file, plan.output);  // its weights are its own, dropout's numbers the seed's
     for (const Entry& entry : entries()) {
         if (plan.name != entry.id) continue;

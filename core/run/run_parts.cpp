@@ -61,6 +61,12 @@ Result<void> refuse_unbuilt(const RunPlan& plan) {
     return {};
 }
 
+layers::SampleForm form_of(const Dataset& dataset) {
+    using Target = layers::SampleForm::Target;
+    const Target target = dataset.target == SampleTarget::Values ? Target::Value : dataset.are_tokens() ? Target::EachPiece : Target::Class;
+    return {dataset.name, dataset.sample_shape.empty() ? layers::Shape{dataset.width()} : dataset.sample_shape, dataset.outputs(), target};
+}
+
 // What is to be learned decides which losses and metrics have a meaning.
 Result<void> check_target(const RunPlan& plan, const Dataset& dataset) {
     const std::string& loss = plan.training.loss;
@@ -178,7 +184,7 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
     Result<LossFunction> loss = find_loss(plan.training.loss);
     if (!loss) return loss.error();
     Result<std::shared_ptr<Model>> model =
-        make_model(plan.model, dataset->width(), dataset->outputs(), plan.training.seed);
+        make_model(plan.model, form_of(*dataset), plan.training.seed);
     if (!model) return model.error();
     if (!plan.model.file.empty()) (*model)->set_sample_shape(dataset->sample_shape);
     Result<std::optional<LoadedModel>> weights = start_weights(plan, **model);

@@ -12,6 +12,10 @@ TORCH_HEADERS_LIMIT = 25
 PAGES = {"lessons": "lessons_page", "numerics": "numerics_page", "replay": "replay_page"}  # folders of ui/ whose part has another name
 
 
+SCRIPT_READERS = {"core/models/script_file_model.cpp": "torch/csrc/jit/serialization/import.h",
+                  "core/models/script_findings.cpp": "torch/csrc/jit/ir/constants.h"}
+
+
 def declared_parts(path):
     parts = {}
     for line in path.read_text().splitlines():
@@ -57,8 +61,8 @@ def main():
             first = included.split("/")[0]
             # c10d is no part of torch/torch.h: its headers want defines of their own, which core/distributed alone sets.
             is_c10d = included.startswith("torch/csrc/distributed/") and where.startswith("core/distributed/") and path.suffix == ".cpp"
-            # Nor is what reads TorchScript files; one file does.
-            is_reader = included == "torch/csrc/jit/serialization/import.h" and where == "core/models/script_file_model.cpp"
+            # Nor is what reads TorchScript files and their graphs; one file each does.
+            is_reader = SCRIPT_READERS.get(where) == included
             # The plugin's own door: it alone is linked with LibTorch's CUDA part.
             is_cuda = where.startswith("core/cuda/") and path.suffix == ".cpp"
             if first in ("torch", "ATen", "c10") and where != "core/torch_pch.h" and not is_c10d and not is_reader and not is_cuda:

@@ -21,6 +21,15 @@ namespace {
 constexpr int mostRowsShown = 10;  // the rest is scrolled
 constexpr int rowHeight = 24;
 
+/// Without what changes no sample's form.
+DatasetPlan formOf(DatasetPlan data) {
+    const DatasetPlan fresh;
+    data.validation = fresh.validation;
+    data.split_seed = fresh.split_seed;
+    data.normalise = fresh.normalise;
+    return data;
+}
+
 }  // namespace
 
 LayerCard::LayerCard(PlanEditor& editor, QWidget* parent)
@@ -62,12 +71,22 @@ LayerCard::LayerCard(PlanEditor& editor, QWidget* parent)
 void LayerCard::planChanged() {
     const RunPlan& plan = m_editor.plan();
     const std::string file = is_layer_list(plan.model) ? plan.model.file : std::string();
-    if (file == m_file && plan.dataset.name == m_dataset) {
+    const DatasetPlan data = formOf(plan.dataset);
+    if (file == m_file && data == m_data) {
         return;
     }
+    if (data != m_data) {
+        m_form.reset();
+    }
     m_file = file;
-    m_dataset = plan.dataset.name;
+    m_data = data;
     readAgain();
+}
+
+void LayerCard::setFacts(const SampleFacts& facts) {
+    m_data = formOf(m_editor.plan().dataset);
+    m_form = layers::sample_form(QFileInfo(QString::fromStdString(m_data.file)).fileName().toStdString(), facts);
+    showList();
 }
 
 void LayerCard::readAgain() {
@@ -93,14 +112,9 @@ void LayerCard::showList() {
         m_model->setRows({});
         problem = QString::fromStdString(describe(list.error()));
     } else {
-        DatasetPlan dataset;
-        dataset.name = m_dataset;
-        const layers::FittedList fitted = layers::fit(std::move(*list), layers::sample_form(dataset));
-        m_model->setRows(layers::layer_rows(fitted));
+        problem = fitted(std::move(*list));
         const layers::LayerSums sums = layers::sums_of(m_model->rows());
-        if (fitted.problem) {
-            problem = QString::fromStdString(describe(*fitted.problem));
-        } else {
+        if (problem.isEmpty() && m_form) {
             sum = tr("%1 weights · %2 with gradients and Adam · %3 multiply-adds for a sample").arg(QString::fromStdString(readable_count(sums.parameters)),
                   QString::fromStdString(readable_bytes(sums.training_bytes)), QString::fromStdString(readable_count(sums.multiply_adds)));
         }
@@ -116,6 +130,24 @@ void LayerCard::showList() {
         m_table->selectRow(m_model->wrongRow());
         m_table->scrollTo(m_model->index(m_model->wrongRow(), 0));
     }
+}
+
+/// Fills the table; what is wrong with the list for these samples, or empty.
+QString LayerCard::fitted(layers::LayerList list) {
+    layers::FittedList fitted{std::move(list), {}, {}};
+    if (!m_form && m_data.file.empty()) {
+        const auto form = layers::sample_form(m_data);
+        if (form) {
+            m_form = *form;
+        } else {
+            fitted.problem = form.error();
+        }
+    }
+    if (m_form) {
+        fitted = layers::fit(std::move(fitted.list), *m_form);
+    }
+    m_model->setRows(layers::layer_rows(fitted));
+    return fitted.problem ? QString::fromStdString(describe(*fitted.problem)) : QString();
 }
 
 void LayerCard::retranslate() {

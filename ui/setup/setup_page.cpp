@@ -59,7 +59,9 @@ SetupPage::SetupPage(const Theme& theme, const SetupOptions& options, QWidget* p
     connect(join, &JoinCard::message, this, &SetupPage::message);
     cards->addWidget(join);
     cards->addWidget(m_trialCard);
-    cards->addWidget(new LayerCard(m_editor, content));
+    auto* layers = new LayerCard(m_editor, content);
+    connect(m_what, &WhatRow::dataRead, layers, &LayerCard::setFacts);
+    cards->addWidget(layers);
     cards->addWidget(m_sections);
     cards->addWidget(new OverruledLine(m_editor, content));
     cards->addWidget(new ConfigLine(m_editor, content));

@@ -45,6 +45,7 @@ WhatRow::WhatRow(PlanEditor& editor, std::vector<Preset> presets, QWidget* paren
     connect(&m_reader, &DataReader::ready, this, [this](const std::shared_ptr<const DataLook>& look) {
         m_facts = look->samples.facts;
         m_editor.setFileSamples(m_facts->samples);
+        Q_EMIT dataRead(*m_facts);
         refresh();
     });
     connect(&m_reader, &DataReader::failed, this, [this](const QString& sentence) {

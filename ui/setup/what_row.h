@@ -23,6 +23,8 @@ class WhatRow : public QuestionRow {
 
   Q_SIGNALS:
     void presetChosen(const QString& id);
+    /// What the plan's data file holds, as soon as it was read.
+    void dataRead(const mantissa::SampleFacts& facts);
 
   private:
     void fillMenus();

@@ -112,6 +112,35 @@ TEST(LayerFit, RowsUpToTheProblemStandWithTheirSizes) {
     EXPECT_EQ(rows[2].problem, "");
 }
 
+TEST(LayerFile, KnowsTheFormOfTheCataloguesSamplesAndOfAFiles) {
+    DatasetPlan data;
+    EXPECT_EQ(sample_form(data)->sizes, (Shape{64}));
+    data.name = "fashion-mnist-part";
+    EXPECT_EQ(sample_form(data)->sizes, (Shape{1, 28, 28}));
+    EXPECT_EQ(sample_form(data)->classes, 10);
+    data.name = "constitution";
+    EXPECT_EQ(sample_form(data)->sizes, (Shape{64}));
+    EXPECT_EQ(sample_form(data)->classes, 74);
+    EXPECT_EQ(sample_form(data)->target, SampleForm::Target::EachPiece);
+    const WorkFolder folder = WorkFolder::make("layers").value();
+    data.file = (folder.path() / "houses.csv").string();
+    std::ofstream(data.file) << "rooms,size,price\n1,20.5,1.5\n2,30.5,2.25\n3,40.5,3.125\n";
+    EXPECT_EQ(sample_form(data)->name, "houses.csv");
+    EXPECT_EQ(sample_form(data)->sizes, (Shape{2}));
+    EXPECT_EQ(sample_form(data)->target, SampleForm::Target::Value);
+}
+
+TEST(LayerFile, ThePresetsFitTheDataThatTheyAreFor) {
+    for (const auto& [preset, dataset] : {std::pair{"char-transformer", "constitution"}, {"cnn-pictures", "fashion-mnist-part"}, {"cnn-small", "digits"}, {"deep-mlp", "breast-cancer"},
+                                          {"gated-layers", "digits"}, {"pixel-transformer", "digits"}, {"resnet-small", "digits"}, {"t5-feed-forward", "digits"}}) {
+        RunPlan plan;
+        plan.model.file = std::string(MANTISSA_RESOURCES_DIR) + "/models/" + preset + ".json";
+        plan.dataset.name = dataset;
+        const auto fits = check_layer_list(plan);
+        EXPECT_TRUE(fits) << describe(fits.error());
+    }
+}
+
 TEST(LayerFile, ErrorsNameTheFileAndItsCodeTellsReadingFromContent) {
     const WorkFolder folder = WorkFolder::make("layers").value();
     const std::string file = (folder.path() / "net.json").string();
@@ -124,9 +153,6 @@ TEST(LayerFile, ErrorsNameTheFileAndItsCodeTellsReadingFromContent) {
     EXPECT_EQ(read_layer_list(file)->name, "net");
     EXPECT_EQ(check_layer_list(plan).error().code, ErrorCode::BadPlan);
     EXPECT_TRUE(check_layer_list(plan).error().message.starts_with(file + ": layers[0] linear: the list ends with 3 for a sample"));
-    plan.dataset.file = "own.csv";  // what it holds is known when it is loaded
-    EXPECT_TRUE(check_layer_list(plan));
-    plan.dataset.file.clear();
     plan.dataset.name = "breast-cancer";
     EXPECT_TRUE(check_layer_list(plan));  // two classes
     std::ofstream(file) << std::string(layer_file_limit_bytes + 1, ' ');

@@ -60,6 +60,19 @@ TEST(CliLayerList, WhatWasChangedSinceIsRefused) {
     }
 }
 
+TEST(CliLayerList, LearnsTheNextCharacterOfATextAndAValueOfATable) {
+    const Home home;
+    const auto text = home.run({"compare", "digits-mlp", "--cpu", "--allow-emulated", "--model", "char-transformer", "--dataset", "constitution", "--max-steps", "10", "--json"});
+    ASSERT_EQ(text.code, 0) << text.err;
+    for (const auto& run : text.json()["runs"]) EXPECT_LT(run["final_loss"].get<double>(), 4.4) << run["mode"];  // ln 74 = 4.3
+    std::string table = "rooms,size,price\n";
+    for (int i = 0; i < 200; ++i) table += std::to_string(i % 7) + "," + std::to_string(i * 13 % 50) + ".5," + std::to_string(i % 7 + i * 13 % 50) + ".25\n";
+    const auto value = home.run({"train", "digits-mlp", "--cpu", "--model", "deep-mlp", "--dataset", home.write("houses.csv", table).string(), "--set", "training.loss=mse", "--set", "evaluation.metric=loss",
+                                 "--set", "dataset.normalise=standardise", "--max-steps", "60", "--json"});
+    ASSERT_EQ(value.code, 0) << value.err;
+    EXPECT_EQ(value.json()["steps"], 60);
+}
+
 TEST(CliLayerList, TrainsInSeveralProcesses) {
     const Home home;
     const auto ranks = home.run({"train", "digits-mlp", "--cpu", "--model", "resnet-small", "--num_processes", "2", "--max-steps", "5", "--json"});

@@ -13,11 +13,15 @@ TEST(CliLayerList, ModelsListsThoseThatComeWithTheProgramAndShowsOne) {
     const Home home;
     const auto listed = home.run({"models"});
     EXPECT_EQ(listed.code, 0);
-    for (const char* name : {"cnn-small", "deep-mlp", "gated-layers", "pixel-transformer", "resnet-small", "t5-feed-forward"}) {
+    for (const auto& [name, dataset] : {std::pair{"char-transformer", "constitution"}, {"cnn-pictures", "fashion-mnist-part"}, {"cnn-small", "digits"}, {"deep-mlp", "breast-cancer"},
+                                        {"gated-layers", "digits"}, {"pixel-transformer", "digits"}, {"resnet-small", "digits"}, {"t5-feed-forward", "digits"}}) {
         EXPECT_THAT(listed.out, HasSubstr(std::string("\n  ") + name + " "));
-        const auto shown = home.run({"models", "show", name});
+        const auto shown = home.run({"models", "show", name, "--dataset", dataset});
         EXPECT_EQ(shown.code, 0) << shown.err;
     }
+    const auto houses = home.write("houses.csv", "rooms,size,price\n1,20.5,1.5\n2,30.5,2.25\n3,40.5,3.125\n").string();
+    EXPECT_THAT(home.run({"models", "show", "deep-mlp", "--dataset", houses}).out, HasSubstr("linear 1 "));
+    EXPECT_THAT(home.run({"models", "show", "deep-mlp", "--dataset", "digitz"}).err, HasSubstr("--dataset is digitz, which is no data set"));
     const auto table = home.run({"models", "show", "cnn-small", "--json"});
     ASSERT_EQ(table.code, 0) << table.err;
     const auto json = table.json();

@@ -53,6 +53,31 @@ class LayerCardTest : public QObject {
         QCOMPARE(table->model()->rowCount(), 0);
     }
 
+    void aDataFileGivesSizesOnceItIsRead() {
+        PlanEditor editor;
+        LayerCard card(editor);
+        card.show();
+        const auto* table = card.findChild<QTableView*>("layerTable");
+        const auto* problem = card.findChild<QLabel*>("layerProblem");
+        editor.edit("model.file", written(R"("flatten", {"linear": "classes"})"));
+        QCOMPARE(cell(table, 1, LayerTableModel::Output), QString("10"));
+        DatasetPlan data;
+        data.file = "/data/pictures.npz";
+        editor.setData(data, 0);
+        QCOMPARE(cell(table, 1, LayerTableModel::Output), QString("?"));
+        QVERIFY(problem->isHidden());
+        SampleFacts facts;
+        facts.shape = {1, 8, 8};
+        facts.classes = {"a", "b", "c"};
+        card.setFacts(facts);
+        QCOMPARE(cell(table, 1, LayerTableModel::Output), QString("3"));
+        editor.edit("dataset.validation", "0.3");  // changes no sample
+        QCOMPARE(cell(table, 1, LayerTableModel::Output), QString("3"));
+        facts.shape = {3, 32, 32};
+        card.setFacts(facts);
+        QVERIFY(problem->text().contains("input is 1×8×8, 64 values, but a sample of pictures.npz has 3,072"));
+    }
+
     void theLayerThatDoesntFitIsMarkedAndToldUntilItsFileIsMended() {
         PlanEditor editor;
         LayerCard card(editor);
