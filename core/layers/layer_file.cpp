@@ -60,7 +60,7 @@ Result<SampleForm> sample_form(const DatasetPlan& dataset) {
     if (!kind || *kind == FileKind::Table) return form;
     DatasetPlan first;
     first.file = file->string();
-    if (const auto read = read_samples(first, {.bytes_in_memory = 0, .most_samples = 1})) {
+    if (const auto read = read_samples(first, {.bytes_in_memory = 0, .most_samples = 1}); read && read->facts.width() == entry->features) {
         form = sample_form(entry->id, read->facts);
         form.classes = entry->classes;
     }

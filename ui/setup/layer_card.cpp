@@ -71,15 +71,15 @@ LayerCard::LayerCard(PlanEditor& editor, QWidget* parent)
 void LayerCard::planChanged() {
     const RunPlan& plan = m_editor.plan();
     const std::string file = is_layer_list(plan.model) ? plan.model.file : std::string();
-    const DatasetPlan data = formOf(plan.dataset);
-    if (file == m_file && data == m_data) {
+    const DatasetPlan samples = formOf(plan.dataset);
+    if (file == m_file && samples == m_data) {
         return;
     }
-    if (data != m_data) {
+    if (samples != m_data) {
         m_form.reset();
     }
     m_file = file;
-    m_data = data;
+    m_data = samples;
     readAgain();
 }
 
