@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "base/paths.h"
 #include "engine/engine_error.h"
 
 namespace mantissa {
@@ -213,7 +214,7 @@ NamedTensors read_weights(const fs::path& place) {
         if (fs::exists(place / index_name, failed)) return read_index(place / index_name);
         if (fs::exists(place / single_name, failed)) return take(read_tensor_file(place / single_name));
         throw EngineError({ErrorCode::InputOutput, place.string() + " holds neither " + single_name + " nor " + index_name,
-                           "weights pickled by Python (.bin, .pt) aren't read: save them as safetensors there"});
+                           "weights pickled by Python (.bin, .pt) aren't read here: python3 " + (resources_folder() / "python" / "pickled_to_safetensors.py").string() + " " + place.string()});
     }
     return place.extension() == ".json" ? read_index(place) : take(read_tensor_file(place));
 }

@@ -7,7 +7,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-foreach(folder datasets docs icons lessons models player presets samples texts translations)
+foreach(folder datasets docs icons lessons python models player presets samples texts translations)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/resources/${folder}" DESTINATION "${CMAKE_INSTALL_DATADIR}/mantissa"
             COMPONENT programs OPTIONAL)
 endforeach()
