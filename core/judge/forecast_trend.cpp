@@ -23,6 +23,8 @@ constexpr double run_to_run = 0.2;
 // What is as far below the end isn't left open: what grows, and what doesn't but was seen for less than half of the steps.
 constexpr double far_bits = 6, far_bits_at_rest = 3;
 constexpr double narrow = 0.6;  // of the steps from the first record to the foretold step
+// Each is looked at: without a limit a plan of a billion steps would take minutes, and a damaged one for ever.
+constexpr std::int64_t most_steps = 1'000'000;
 
 double median(std::vector<double>& values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -92,7 +94,7 @@ struct Passage {
 
 Passage passage_ahead(const Trend& trend, double end_bits, std::int64_t last, std::int64_t until_step) {
     const auto ahead = [&](double slope, double odds) {
-        return first_passage(trend, slope, end_bits, odds, last + 1, until_step, [](std::int64_t) { return false; });
+        return first_passage(trend, slope, end_bits, odds, last + 1, std::min(until_step, last + most_steps), [](std::int64_t) { return false; });
     };
     return {ahead(trend.high_slope, early_odds), trend.slope > 0 ? ahead(trend.slope, even_odds) : std::nullopt,
             ahead(trend.low_slope, late_odds)};
@@ -143,7 +145,7 @@ void tell_seen(const std::vector<Point>& before, std::int64_t first, std::int64_
     auto record = before.begin();
     const auto passage = [&](double odds) {
         record = before.begin();
-        return first_passage(trend, trend.slope, end_bits, odds, first, seen - 1, [&](std::int64_t step) {
+        return first_passage(trend, trend.slope, end_bits, odds, std::max(first, seen - most_steps), seen - 1, [&](std::int64_t step) {
             while (record != before.end() && static_cast<std::int64_t>(record->step) < step) ++record;
             return record != before.end() && static_cast<std::int64_t>(record->step) == step;
         });

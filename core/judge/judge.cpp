@@ -8,6 +8,7 @@
 #include "judge/fairness.h"
 #include "judge/texts.h"
 #include "judge/verdict_rules.h"
+#include "record/json_fields.h"
 #include "record/replica.h"
 #include "record/run_folder.h"
 
@@ -78,7 +79,7 @@ Result<void> write_verdicts(const std::filesystem::path& run_folder, const std::
     auto list = nlohmann::json::array();
     for (const Verdict& verdict : verdicts) list.push_back(to_json(verdict));
     return write_file_atomically(RunFolder{run_folder}.verdicts(),
-                                 nlohmann::json{{"version", 1}, {"verdicts", list}}.dump(2) + "\n");
+                                 record_json::dump(nlohmann::json{{"version", 1}, {"verdicts", list}}));
 }
 
 Result<std::vector<Verdict>> read_verdicts(const std::filesystem::path& run_folder) {

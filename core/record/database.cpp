@@ -1,5 +1,6 @@
 #include "record/database.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -87,9 +88,14 @@ std::optional<double> Statement::optional_real(int column) const {
     return real(column);
 }
 
-std::optional<std::int64_t> Statement::optional_integer(int column) const {
+std::int64_t Statement::amount(int column) const {
+    constexpr std::int64_t most = (std::int64_t{1} << 62) - 1;
+    return std::clamp(integer(column), -most, most);
+}
+
+std::optional<std::int64_t> Statement::optional_amount(int column) const {
     if (is_null(column)) return std::nullopt;
-    return integer(column);
+    return amount(column);
 }
 
 std::string Statement::text(int column) const {

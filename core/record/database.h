@@ -37,11 +37,14 @@ class Statement {
 
     [[nodiscard]] bool is_prepared() const { return m_statement != nullptr; }
     [[nodiscard]] std::int64_t integer(int column) const;
+    /// A step, a time or an amount: what lies beyond ±2^62, as only a damaged file has it, is the nearest that doesn't, so that
+    /// differences of two stay numbers.
+    [[nodiscard]] std::int64_t amount(int column) const;
     [[nodiscard]] bool is_null(int column) const;
     /// NULL or a text other than 'NaN' gives NaN.
     [[nodiscard]] double real(int column) const;
     [[nodiscard]] std::optional<double> optional_real(int column) const;
-    [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;
+    [[nodiscard]] std::optional<std::int64_t> optional_amount(int column) const;
     [[nodiscard]] std::string text(int column) const;
     [[nodiscard]] std::string blob(int column) const;
 

@@ -16,6 +16,7 @@ void append(std::string& blob, const std::vector<T>& values) {
 template <typename T>
 void take(std::string_view& blob, std::vector<T>& values, std::size_t count) {
     values.resize(count);
+    if (count == 0) return;  // neither side has an address then
     std::memcpy(values.data(), blob.data(), count * sizeof(T));
     blob.remove_prefix(count * sizeof(T));
 }

@@ -18,57 +18,57 @@ namespace {
 
 StepRow step_from(const db::Statement& s) {
     StepRow row;
-    row.step = s.integer(0);
-    row.applied_step = s.integer(1);
-    row.epoch = s.integer(2);
-    row.time_ns = s.integer(3);
+    row.step = s.amount(0);
+    row.applied_step = s.amount(1);
+    row.epoch = s.amount(2);
+    row.time_ns = s.amount(3);
     row.loss = s.real(4);
     row.learning_rate = s.real(5);
     row.grad_norm = s.real(6);
     row.loss_scale = s.optional_real(7);
-    row.growth_tracker = s.optional_integer(8);
+    row.growth_tracker = s.optional_amount(8);
     row.skipped = s.integer(9) != 0;
     row.skip_kind = parse_skip_kind(s.text(10)).value_or(row.skipped ? SkipKind::Fault : SkipKind::None);
     row.nonfinite_loss = s.integer(11) != 0;
-    row.nonfinite_grads = s.integer(12);
-    row.memory_bytes = s.integer(13);
-    row.memory_peak_bytes = s.integer(14);
-    row.host_memory_bytes = s.integer(15);
-    row.samples = s.integer(16);
-    row.data_ns = s.integer(17);
-    row.step_ns = s.integer(18);
+    row.nonfinite_grads = s.amount(12);
+    row.memory_bytes = s.amount(13);
+    row.memory_peak_bytes = s.amount(14);
+    row.host_memory_bytes = s.amount(15);
+    row.samples = s.amount(16);
+    row.data_ns = s.amount(17);
+    row.step_ns = s.amount(18);
     return row;
 }
 
 MicroBatchRow micro_batch_from(const db::Statement& s) {
-    return {s.integer(1), s.integer(2), s.real(3)};
+    return {s.amount(1), s.amount(2), s.real(3)};
 }
 
 EvaluationRow evaluation_from(const db::Statement& s) {
-    return {s.integer(1), s.text(2), s.text(3), s.real(4), s.text(5), s.integer(6)};
+    return {s.amount(1), s.text(2), s.text(3), s.real(4), s.text(5), s.amount(6)};
 }
 
 MemoryRow memory_from(const db::Statement& s) {
-    return {s.integer(1), s.text(2), s.integer(3)};
+    return {s.amount(1), s.text(2), s.amount(3)};
 }
 
 OpDtypeRow op_dtype_from(const db::Statement& s) {
-    return {s.integer(1), s.text(2), s.text(3), s.text(4), s.integer(5), s.integer(6), s.integer(7), s.integer(8)};
+    return {s.amount(1), s.text(2), s.text(3), s.text(4), s.amount(5), s.amount(6), s.amount(7), s.amount(8)};
 }
 
 TensorStatRow tensor_stat_from(const db::Statement& s) {
     TensorStatRow row;
-    row.step = s.integer(1);
+    row.step = s.amount(1);
     row.tensor = s.text(2);
     row.role = parse_tensor_role(s.text(3)).value_or(TensorRole::Output);
     row.dtype = s.text(4);
-    row.elements = s.integer(5);
-    row.nan = s.integer(6);
-    row.pos_inf = s.integer(7);
-    row.neg_inf = s.integer(8);
-    row.zero = s.integer(9);
-    row.negative = s.integer(10);
-    row.subnormal = s.integer(11);
+    row.elements = s.amount(5);
+    row.nan = s.amount(6);
+    row.pos_inf = s.amount(7);
+    row.neg_inf = s.amount(8);
+    row.zero = s.amount(9);
+    row.negative = s.amount(10);
+    row.subnormal = s.amount(11);
     row.largest = s.real(12);
     row.smallest_nonzero = s.real(13);
     row.mean = s.real(14);
@@ -79,15 +79,15 @@ TensorStatRow tensor_stat_from(const db::Statement& s) {
 }
 
 LocalErrorRow local_error_from(const db::Statement& s) {
-    return {s.integer(1), s.text(2), parse_tensor_role(s.text(3)).value_or(TensorRole::Output), s.text(4), s.real(5), s.real(6)};
+    return {s.amount(1), s.text(2), parse_tensor_role(s.text(3)).value_or(TensorRole::Output), s.text(4), s.real(5), s.real(6)};
 }
 
 AlarmRow alarm_from(const db::Statement& s) {
-    return {s.integer(1), s.text(2), s.text(3), s.text(4), s.real(5), s.real(6), s.text(7)};
+    return {s.amount(1), s.text(2), s.text(3), s.text(4), s.real(5), s.real(6), s.text(7)};
 }
 
 IncidentRow incident_from(const db::Statement& s) {
-    return {s.integer(0), s.integer(1), s.text(2), s.text(3), s.text(4),
+    return {s.amount(0), s.amount(1), s.text(2), s.text(3), s.text(4),
             s.text(5),    s.text(6),    s.text(7), s.text(8)};
 }
 
@@ -95,7 +95,7 @@ StateRow state_from(const db::Statement& s) {
     // A state that this version doesn't know comes from a damaged file: shown as failed, with the word.
     const std::string word = s.text(2);
     const auto state = parse_run_state(word);
-    return {s.integer(1), state.value_or(RunState::Failed),
+    return {s.amount(1), state.value_or(RunState::Failed),
             state ? s.text(3) : "unknown state '" + word + "'"};
 }
 
@@ -323,8 +323,8 @@ Result<std::vector<ExtremesRow>> RunReader::extremes() {
     int code = SQLITE_ROW;
     while ((code = statement->step()) == SQLITE_ROW) {
         ExtremesRow row;
-        row.first_step = statement->integer(0);
-        row.steps = statement->integer(1);
+        row.first_step = statement->amount(0);
+        row.steps = statement->amount(1);
         if (auto read = extremes_from_blob(statement->blob(2), row); !read) return read.error();
         rows.push_back(std::move(row));
     }

@@ -26,7 +26,8 @@ std::string text_of(const Meta& values, const char* key) {
 }
 
 std::int64_t integer_of(const Meta& values, const char* key) {
-    return parse_int(text_of(values, key)).value_or(0);
+    constexpr std::int64_t most = (std::int64_t{1} << 62) - 1;  // as Statement::amount
+    return std::clamp(parse_int(text_of(values, key)).value_or(0), -most, most);
 }
 
 std::optional<ResumedFrom> resumed_of(const Meta& values) {

@@ -47,6 +47,16 @@ TEST(JudgeFolders, AComparisonIsJudgedFromItsFoldersAlone) {
     EXPECT_EQ(*verdict_text(again->verdicts[0], texts()), judged->verdicts[0].text);
 }
 
+TEST(JudgeFolders, VerdictsOnBytesThatAreNoTextAreWritten) {
+    const TemporaryFolder runs;
+    const auto folder = write_run(runs.path(), gated().runs[1]);
+    auto judged = judge_run(folder, "en");
+    ASSERT_TRUE(judged.ok() && !judged->verdicts.empty());
+    judged->verdicts[0].text = "gate\xff.mul";  // a name from a damaged recording
+    ASSERT_TRUE(write_verdicts(folder, judged->verdicts).ok());
+    EXPECT_EQ(read_verdicts(folder)->at(0).text, "gate\xEF\xBF\xBD.mul");
+}
+
 TEST(JudgeFolders, ASingleRunKeepsItsVerdicts) {
     const TemporaryFolder runs;
     const auto folder = write_run(runs.path(), gated().runs[1]);

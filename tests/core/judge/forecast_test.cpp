@@ -66,6 +66,20 @@ TEST(Forecast, AnEvenGrowthIsFollowedToTheEndOfTheFormat) {
     EXPECT_FALSE(forecast_output("a", series, NumberFormat::Bf16, 1000).step.has_value());
 }
 
+TEST(Forecast, StepsOfADamagedFileEnd) {
+    constexpr std::int64_t most = (std::int64_t{1} << 62) - 1;
+    Series flat, over;
+    for (std::int64_t i = 0; i < 12; ++i) {
+        flat.emplace_back(i, 1000 + i % 2);
+        over.emplace_back(i * (most / 11), i < 11 ? 1000.0 : 1e6);
+    }
+    const OutputForecast far = forecast_output("a", flat, NumberFormat::Fp16, most);
+    EXPECT_FALSE(far.step.has_value());
+    const OutputForecast seen = forecast_output("a", over, NumberFormat::Fp16, most);
+    EXPECT_EQ(seen.sureness, Sureness::Seen);
+    EXPECT_LE(*seen.step, over.back().first);
+}
+
 TEST(Forecast, WhatDoesNotGrowOrIsHardlyKnownIsNotForetold) {
     Series flat, falling;
     for (std::int64_t step = 0; step < 200; step += 5) {

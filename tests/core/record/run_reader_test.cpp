@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "base/clock.h"
+#include "record/meta_keys.h"
 #include "record/run_summary.h"
 #include "tests/core/record/recording.h"
 
@@ -44,6 +46,35 @@ TEST(RunReaderTest, ReturnsOnlyWhatIsNew) {
     EXPECT_EQ(second->steps[0].step, 1);
     EXPECT_EQ(second->states.size(), 1u);
     EXPECT_TRUE(second->evaluations.empty());
+}
+
+TEST(RunReaderTest, AmountsOfADamagedFileLeaveRoomForDifferences) {
+    const TemporaryFolder folder;
+    auto recorder = recorder_in(folder.path());
+    constexpr std::int64_t most = (std::int64_t{1} << 62) - 1, end = std::numeric_limits<std::int64_t>::max();
+    StepRow row = step_row(3);
+    row.time_ns = end, row.samples = -end - 1, row.growth_tracker = end, row.step_ns = most;
+    recorder->step(row);
+    recorder->meta(meta::planned_steps, std::to_string(end));
+    ASSERT_TRUE(recorder->flush());
+    const auto rows = reader_of(folder.path())->read_new();
+    ASSERT_EQ(rows->steps.size(), 1U);
+    EXPECT_EQ(rows->steps[0].time_ns, most);
+    EXPECT_EQ(rows->steps[0].samples, -most);
+    EXPECT_EQ(rows->steps[0].growth_tracker, most);
+    EXPECT_EQ(rows->steps[0].step_ns, most);
+    EXPECT_EQ(rows->steps[0].step, 3);
+    EXPECT_EQ(summarize_run(folder.path())->planned_steps, most);
+}
+
+TEST(RunReaderTest, LargestValuesOfNoParameterAreNone) {
+    const TemporaryFolder folder;
+    auto recorder = recorder_in(folder.path());
+    recorder->extremes({0, 1, {}, {}, {}});
+    ASSERT_TRUE(recorder->flush());
+    const auto rows = reader_of(folder.path())->extremes();
+    ASSERT_EQ(rows->size(), 1U);
+    EXPECT_TRUE(rows->front().gradient.empty());
 }
 
 TEST(RunReaderTest, ReadsInPieces) {
