@@ -160,7 +160,7 @@ Result<Samples> TableSamples::read() {
     facts.element = "number";
     facts.shape = {static_cast<std::int64_t>(m_features.size())};
     if (auto done = m_labels.finish(m_plan.target, m_limits.most_samples != 0, m_samples); !done)
-        return Error{done.error().code, m_plan.file + ": the label column " + facts.target_name + " " + done.error().message, done.error().hint};
+        return Error{done.error().code, m_plan.file + (m_table.has_header() ? ": the label column " : ": the label in ") + facts.target_name + " " + done.error().message, done.error().hint};
     return std::move(m_samples);
 }
 
