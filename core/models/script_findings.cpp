@@ -16,13 +16,26 @@ using torch::jit::Value;
 
 const std::set<std::string_view> makers{"aten::zeros", "aten::ones", "aten::full", "aten::empty", "aten::rand", "aten::randn", "aten::randint", "aten::arange", "aten::linspace", "aten::eye", "aten::tensor"};
 
+/// A device that the source names is made by an op from a constant text.
+std::optional<c10::IValue> constant_of(const Value& value) {
+    const Node& maker = *value.node();
+    if (std::string_view(maker.kind().toQualString()) != "aten::device" || maker.inputs().size() != 1) return torch::jit::toIValue(&value);
+    const auto text = torch::jit::toIValue(maker.input());
+    if (!text || !text->isString()) return std::nullopt;
+    try {
+        return c10::IValue(c10::Device(text->toStringRef()));
+    } catch (const c10::Error&) {  // a name of no device, which its run would tell
+        return std::nullopt;
+    }
+}
+
 /// The argument of this name where it is a constant; nothing where it isn't, or isn't there.
 std::optional<c10::IValue> constant_argument(const Node& node, std::string_view name) {
     const auto* schema = node.maybeSchema();
     if (schema == nullptr) return std::nullopt;
     const auto& arguments = schema->arguments();
     for (std::size_t i = 0; i < arguments.size() && i < node.inputs().size(); ++i)
-        if (arguments[i].name() == name) return torch::jit::toIValue(node.inputs()[i]);
+        if (arguments[i].name() == name) return constant_of(*node.inputs()[i]);
     return std::nullopt;
 }
 

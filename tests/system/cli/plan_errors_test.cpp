@@ -92,9 +92,6 @@ TEST(CliPlanErrors, FieldsOfTheDesignThatAreNotBuiltAreRefused) {
                    "          use launch.scope ranks, or 1 process\n");
     expect_refused(home, {"train", "digits-mlp", "--set", "cpu_half=fast"}, 2,
                    "mantissa: --set: cpu_half is fast: not built yet\n          use torch\n");
-    expect_refused(home, {"train", "digits-mlp", "--model", "net.json"}, 2,
-                   "mantissa: --model: model.file is net.json: not built yet\n          a TorchScript file, or a model of the "
-                   "catalogue: mlp, cnn, linear, squares, bright, gated\n");
 }
 
 TEST(CliPlanErrors, ContradictingFlags) {
