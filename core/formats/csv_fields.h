@@ -1,5 +1,5 @@
 #pragma once
-// One line of a CSV file in its fields (RFC 4180: quotes around a field, doubled inside). Internal to core/formats.
+// One line of a CSV file in its fields (RFC 4180: quotes around a field, doubled inside), and what a field is.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/numbers.h"
+#include "formats/csv_fields.h"
 #include "formats/table_reader.h"
 #include "formats/utf8.h"
 #include "plan/nearest.h"
@@ -97,14 +98,10 @@ Result<void> TableSamples::choose_columns() {
 }
 
 Result<float> TableSamples::number_of(std::size_t column, const std::string& field) const {
-    std::string_view text = field;
-    if (text.starts_with('+') && !text.starts_with("+-") && !text.starts_with("++")) text.remove_prefix(1);
-    const auto value = parse_double(text);
+    const auto value = formats::number_of(field);
     if (!value) {
-        std::string shown = field.substr(0, 40);
-        if (first_bad_utf8(shown)) shown = "a text that isn't UTF-8";
         const bool has_comma = field.find(',') != std::string::npos && field.find_first_not_of("+-0123456789,") == std::string::npos;
-        return m_table.error(column, (shown.starts_with("a text") ? shown : "'" + shown + "'") + " is no number",
+        return m_table.error(column, (first_bad_utf8(field) ? "a text that isn't UTF-8" : formats::shown_field(field)) + " is no number",
                              has_comma ? "write decimals with a point: 3.14" : "leave the column out: dataset.leave_out, or name the labels: dataset.labels");
     }
     if (!std::isfinite(*value)) return m_table.error(column, "'" + field + "' is no finite number", "leave such samples out");
