@@ -26,6 +26,14 @@ std::vector<layers::LayerPreset> listsOfTheProgram() {
     return lists ? std::move(*lists) : std::vector<layers::LayerPreset>{};
 }
 
+/// Without what doesn't change how the file is read.
+DatasetPlan readingOf(DatasetPlan plan) {
+    plan.validation = DatasetPlan{}.validation;
+    plan.split_seed = 0;
+    plan.normalise = Normalise::Auto;
+    return plan;
+}
+
 bool contains(const std::vector<std::string>& list, const std::string& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
 }
@@ -108,10 +116,8 @@ void WhatRow::fillDataMenu() {
             action->setToolTip(tr("The model %1 can't take this data.").arg(text(model->id)));
         }
         connect(action, &QAction::triggered, this, [this, id = entry.id] {
-            DatasetPlan wanted;
+            DatasetPlan wanted = otherData();
             wanted.name = id;
-            wanted.validation = m_editor.plan().dataset.validation;
-            wanted.split_seed = m_editor.plan().dataset.split_seed;
             m_editor.setData(wanted, 0);
         });
     }
@@ -140,26 +146,33 @@ void WhatRow::chooseDataFile() {
 }
 
 void WhatRow::takeDataFile(const QString& file) {
-    DatasetPlan wanted;
+    DatasetPlan wanted = otherData();
     wanted.file = QFileInfo(file).absoluteFilePath().toStdString();
-    wanted.validation = m_editor.plan().dataset.validation;
-    wanted.split_seed = m_editor.plan().dataset.split_seed;
     openDataDialog(wanted);
+}
+
+DatasetPlan WhatRow::otherData() const {
+    DatasetPlan other;
+    other.validation = m_editor.plan().dataset.validation;
+    other.split_seed = m_editor.plan().dataset.split_seed;
+    return other;
 }
 
 void WhatRow::openDataDialog(const DatasetPlan& plan) {
     auto* dialog = new DataDialog(plan, window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &DataDialog::used, this, [this](const DatasetPlan& chosen, qint64 samples) { m_editor.setData(chosen, samples); });
+    connect(dialog, &DataDialog::used, this, [this, dialog](const DatasetPlan& chosen, qint64 samples) {
+        m_looked = readingOf(chosen);
+        m_facts = dialog->look()->samples.facts;  // no need to read it once more
+        m_fileProblem.clear();
+        m_editor.setData(chosen, samples);
+    });
     dialog->open();
 }
 
 /// The counts of a file are known when it was read; the plan may come from anywhere.
 void WhatRow::lookAtFile() {
-    DatasetPlan reading = m_editor.plan().dataset;
-    reading.validation = DatasetPlan{}.validation;  // what doesn't change the reading
-    reading.split_seed = 0;
-    reading.normalise = Normalise::Auto;
+    const DatasetPlan reading = readingOf(m_editor.plan().dataset);
     if (reading == m_looked) {
         return;
     }

@@ -35,6 +35,8 @@ class WhatRow : public QuestionRow {
     void chooseDataFile();
     void openDataDialog(const DatasetPlan& plan);
     void lookAtFile();
+    /// Other data under the split of before.
+    [[nodiscard]] DatasetPlan otherData() const;
     [[nodiscard]] QString dataAnswer() const;
     void useModelFile(const QString& file);
     void refresh();
