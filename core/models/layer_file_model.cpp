@@ -14,15 +14,11 @@ layers::Shape input_of(const layers::LayerList& list, const layers::Shape& sampl
 
 }  // namespace
 
-LayerFileModel::LayerFileModel(const layers::LayerList& fitted, const layers::Shape& sample)
-    : Model(fitted.name), m_input(input_of(fitted, sample)), m_chain(*this, fitted.layers, "") {}
-
-torch::Tensor LayerFileModel::forward(const torch::Tensor& input) {
-    if (m_input.empty()) return m_chain(input);
-    std::vector<std::int64_t> sizes{input.size(0)};
-    sizes.insert(sizes.end(), m_input.begin(), m_input.end());
-    return m_chain(input.reshape(sizes));
+LayerFileModel::LayerFileModel(const layers::LayerList& fitted, const layers::Shape& sample) : Model(fitted.name), m_chain(*this, fitted.layers, "") {
+    set_sample_shape(input_of(fitted, sample));
 }
+
+torch::Tensor LayerFileModel::forward(const torch::Tensor& input) { return m_chain(shaped(input)); }
 
 std::vector<Layer*> LayerFileModel::layers() {
     std::vector<Layer*> all;

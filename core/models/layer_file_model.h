@@ -17,7 +17,6 @@ class LayerFileModel : public Model {
     [[nodiscard]] std::vector<Layer*> layers() override;
 
   private:
-    layers::Shape m_input;  // of a sample; empty: as it comes, flat
     ListedChain m_chain;
 };
 

@@ -31,7 +31,7 @@ torch::Tensor Model::shaped(const torch::Tensor& batch) const {
     if (m_sample_shape.empty()) return batch;
     std::vector<std::int64_t> sizes{batch.size(0)};
     sizes.insert(sizes.end(), m_sample_shape.begin(), m_sample_shape.end());
-    return batch.view(sizes);
+    return batch.reshape(sizes);
 }
 
 LayerList::LayerList(std::string name, std::vector<LayerSpec> specs) : Model(std::move(name)) {

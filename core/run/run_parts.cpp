@@ -186,7 +186,7 @@ Result<std::unique_ptr<RunParts>> build(const RunPlan& plan, const DeviceChoice&
     Result<std::shared_ptr<Model>> model =
         make_model(plan.model, form_of(*dataset), plan.training.seed);
     if (!model) return model.error();
-    if (!plan.model.file.empty()) (*model)->set_sample_shape(dataset->sample_shape);
+    if ((*model)->is_script()) (*model)->set_sample_shape(dataset->sample_shape);  // a layer list knows its own
     Result<std::optional<LoadedModel>> weights = start_weights(plan, **model);
     if (!weights) return weights.error();
     Result<std::vector<std::string>> op_islands = set_islands(**model, plan.fp32_islands);
